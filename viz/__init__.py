@@ -4,13 +4,13 @@
     viz.trace(z)        the backward pass as a list of steps
     viz.step(z)         the backward pass to walk through
     viz.explore(f, x=2) sliders on the leaves of a function, edges that can be cut; values and gradients follow
-    viz.compare(a, b)   two passes beside each other, the first difference marked
+    viz.compare(a, b)   two passes side by side, the first difference marked
     viz.beside(a, b)    the same as two steppers that move together
     viz.film(every=5)   a training run: film.backward(loss) instead of loss.backward()
     viz.costs(z)        what each node and module keeps for the backward pass, and how long it takes
     viz.to_networkx(z)  the graph for networkx
-    viz.record()        a with block whose forward values, names and lines are remembered; %%viz for a cell
-    viz.widgets(False)  no live widgets, only frames that step offline: for what is exported (or VIZ_WIDGETS=0)
+    viz.record()        a ``with`` block whose forward values, names and lines are recorded; %%viz for a cell
+    viz.widgets(False)  no live widgets, only frames that step offline: for exported notebooks (or VIZ_WIDGETS=0)
     viz.failure()       what failed in the last pass that raised, and a picture of what was computed until then
 
 Works on every tensor whose graph speaks the protocol described in ``viz.read.graph``, PyTorch's included.

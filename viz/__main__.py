@@ -1,11 +1,11 @@
 """A script's backward pass as a page, without a notebook.
 
     python -m viz program.py:loss -o loss.html         (or loss.gif, loss.png: one picture per step, for slides)
-    python -m viz program.py:loss --show -- --lr 0.1   (opens the page; what follows -- is the script's own)
+    python -m viz program.py:loss --show -- --lr 0.1   (opens the page; arguments after -- go to the script)
 
 Runs ``program.py``, takes its variable ``loss`` (a tensor, or a function without arguments that returns one), runs backward
-from it and writes a page that steps through the pass. Exit code 2 and one sentence if that is impossible. If the script
-itself raises, its traceback and the operation that failed; exit code 1.
+from it and writes a page that steps through the pass. Exit code 2 and one sentence if that is impossible. If the script itself
+raises, prints its traceback and the operation that failed; exit code 1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def record(
 ) -> Stepper:
     """Run ``file.py:name`` with ``arguments`` and step through the backward pass of the tensor ``name``.
 
-    Raises CannotStep, and Raised where the script does.
+    Raises CannotStep, or Raised if the script raises.
     """
     file, colon, name = target.rpartition(":")
     if not colon or not file or not name:
@@ -69,7 +69,7 @@ def record(
     roots = found if isinstance(found, list | tuple) else [found]
     if len(roots) == 1:
         tensors = {name: roots[0]} | {k: v for k, v in tensors.items() if v is not roots[0]}
-    # called with the script's variables around it: what they hold has its names
+    # called from a frame with the script's variables, so that tensors get their names
     given = {"step": step, "given": {"view": view, "ask": ask, "names": tensors}, "roots": roots}
     return cast(Stepper, eval("step(*roots, **given)", scope, given))
 
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tell(error: BaseException, show: bool) -> int:
-    """The traceback of the script, without the entries above it, and what failed in it."""
+    """Print the traceback of the script, without the entries above it, and what failed in it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__") in (__name__, "runpy"):
         trace = trace.tb_next

@@ -64,7 +64,7 @@ class Finding:
     alarm: bool = True
     cause: Finding | None = None
     scene: int = 0
-    place: tuple[int, int, int] = (0, 0, 0)  # first frame, last frame, row, as the page counts them
+    place: tuple[int, int, int] = (0, 0, 0)  # first frame, last frame and row, numbered as on the page
 
     def __str__(self) -> str:
         since = f"step {self.step}" if self.step == self.until else f"steps {self.step} to {self.until}"
@@ -99,7 +99,7 @@ def listed(names: Iterable[str], most: int = 3) -> str:
 
 
 def agree(things: Sized, one: str, several: str) -> str:
-    """The form of a word that goes with one thing, or with several."""
+    """The singular or plural form of a word."""
     return one if len(things) == 1 else several
 
 

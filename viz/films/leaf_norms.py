@@ -18,9 +18,9 @@ FEW = 4096  # larger arrays are measured one by one: the processor's cache holds
 class LeafNorms:
     """Copies of arrays (None among them) and their norms, UNKNOWN for None.
 
-    ``before`` are the same arrays as they were: then ``moved`` says by what fraction of its norm each has changed since;
-    infinite for one that was all zero. Small ones are measured together: their copies lie in ``flat``, one after another, in
-    float64, which has room for the square of every float32 number. ``like`` may be laid out in the same way.
+    ``before`` are earlier copies of the same arrays: then ``moved`` says by what fraction of its norm each has changed since;
+    infinity for one that was all zero. Small arrays are measured together: their copies are in ``flat``, one after another, in
+    float64, which can hold the square of every float32 number. ``like`` may be laid out in the same way.
     """
 
     def __init__(self, arrays: Arrays, before: LeafNorms | None = None, like: LeafNorms | None = None):
@@ -34,7 +34,7 @@ class LeafNorms:
             self.norms = self._each(self.flat)
             alike = alike and before is not None
             change = self._each(self.flat - before.flat if alike else None)
-            for k in rest:  # all of one array, while the processor's cache holds it
+            for k in rest:  # everything about one array while it is in the processor's cache
                 self.large[k], self.norms[k] = arrays[k].copy("K"), length_of(arrays[k])
                 change[k] = length_of(arrays[k] - before.large[k]) if alike else UNKNOWN
         self.change = change
@@ -81,7 +81,7 @@ def _share(change: float, norm: float) -> float:
 
 
 def seen(tensors: list[Any], trouble: list[Exception]) -> Arrays:
-    """The numbers of the user's tensors; None for one that has none (meta, a tracer's), with the reason in ``trouble``."""
+    """The numbers of the user's tensors; None for a tensor without any (meta, a tracer's), with the reason in ``trouble``."""
     out: Arrays = []
     for t in tensors:
         try:

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 LEARNS = 0.8  # a net learns if its loss is below this fraction of the loss at the start
-FEW, MANY = 8, 20  # how many frames it takes before a loss has a trend, and before it is called flat
-FLAT, HARDLY = 0.01, 0.05  # fractions of the loss: a flat one changes so little, and has fallen so little
+FEW, MANY = 8, 20  # how many frames a loss needs before it has a trend, and before it is called flat
+FLAT, HARDLY = 0.01, 0.05  # fractions of the loss: a flat loss changes, and has fallen, by less than these
 GUESS = 0.1  # a fraction of the loss of equal probabilities: how close to it a classifier that only guesses may end
 RISES = 0.05  # a fraction of the loss
 JUMP, WITHIN = 1.5, 5  # a factor, and a number of frames
@@ -17,8 +17,8 @@ JUMP, WITHIN = 1.5, 5  # a factor, and a number of frames
 class LossCurve:
     """The known losses of some frames, in their order. ``start`` and ``end`` are means of the first and last few.
 
-    ``at``: the numbers of the frames in the film. ``alone``: whether it is the only loss; if several pull apart, as those
-    of a GAN do, none need fall.
+    ``at``: the numbers of the frames in the film. ``alone``: whether it is the only loss; if several losses compete, as in a
+    GAN, none of them needs to fall.
     """
 
     def __init__(self, losses: list[float | None], at: list[int], alone: bool = True):
@@ -41,8 +41,8 @@ class LossCurve:
         return float(np.std(np.diff(self.known)) / math.sqrt(2)) if len(self.known) > 2 else 0.0
 
     def rises_after(self, frame: int) -> bool:
-        """Whether the loss of the next few frames, their median, is half as much again, and more than it ever was before; or
-        one of them is not finite."""
+        """Whether the median loss of the next few frames is half as much again, and more than ever before; or one of them is
+        not finite."""
         i = self.place.get(frame, 0)
         here, later = self.values[i], self.values[i + 1 : i + 1 + WITHIN]
         if not np.isfinite(here):

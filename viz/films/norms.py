@@ -32,13 +32,13 @@ def length_of(a: np.ndarray) -> float:
     if kind not in "fd":
         a = np.abs(a).astype(np.float64)  # complex numbers, too
     a = a.ravel("K")
-    square = float(a.dot(a))  # which, unlike vdot, warns of an overflow, and takes two thirds of the time
+    square = float(a.dot(a))  # unlike vdot, dot warns of an overflow; it takes two thirds of the time
     if SAFE[0] < square < SAFE[1]:
         return math.sqrt(square)
     if kind == "f":
         a = a.astype(np.float64)  # float64 holds the square of every float32 number
         return math.sqrt(a.dot(a))
-    most = float(np.abs(a).max(initial=0.0))  # NaN where there is one
+    most = float(np.abs(a).max(initial=0.0))  # NaN if there is one
     if most == 0.0 or not math.isfinite(most):
         return most
     a = a / most
@@ -46,7 +46,7 @@ def length_of(a: np.ndarray) -> float:
 
 
 def lengths_of(flat: np.ndarray, starts: list[int]) -> list[float]:
-    """The norms of arrays, none empty, that lie one after another in one of float64; each ends where the next starts."""
+    """The norms of non-empty arrays that lie one after another in a float64 array; each ends where the next starts."""
     return np.sqrt(np.add.reduceat(flat * flat, starts[:-1])).tolist() if flat.size else []
 
 
@@ -59,7 +59,7 @@ def logs(a: np.ndarray) -> np.ndarray:
 
 
 def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
-    """For gradients of one shape, their shares of zeros; for a batch of units a byte each: 0 if none got anything, else 1.
+    """For gradients of one shape, their shares of zeros; for a batch of units also one byte each: 0 if none got anything.
 
     Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
     """
@@ -72,7 +72,7 @@ def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
     some = np.moveaxis(some, 2, -1) if some.ndim == 5 else some
     units = some.shape[-1] if some.ndim > 2 else 1
     marks = some.reshape(count, -1).view(np.uint8)
-    if size % (8 * units) == 0:  # eight rows at once; a block is so small that no byte counts beyond 255
+    if size % (8 * units) == 0:  # eight rows at once; a block is small enough that no byte exceeds 255
         rows = size // (8 * units)
         blocks = next(k for k in range(1, rows + 1) if rows % k == 0 and rows // k < 256)
         marks = np.add.reduce(marks.view(np.uint64).reshape(count, blocks, -1, units), 2).view(np.uint8)

@@ -1,8 +1,8 @@
 """The hooks of one frame, on the functions of a graph while its backward pass runs, and what they saw.
 
-A hook looks and returns nothing, so the pass is the one that runs without it, the user's own hooks included; whatever goes
-wrong while looking makes a number unknown. The hooks go when the pass ends, however it ends. What a small pass was made of is
-held until the next frame, so that the newest can be replayed (replay.py).
+A hook only reads and returns nothing, so the pass runs as it would without it, the user's own hooks included; if anything goes
+wrong while reading, a number is unknown. The hooks are removed when the pass ends, however it ends. The parts of a small pass
+are held until the next frame, so that the newest pass can be replayed (replay.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .leaf_norms import LeafNorms, seen
 from .norms import UNKNOWN, alive, length_of, numbers
 from .scene import Arrow, Scene, operation
 
-ours = count(1)  # the hooks that all films hang; without a lock, which Ctrl+C could leave locked
+ours = count(1)  # counts the hooks of all films; without a lock, which Ctrl+C could leave locked
 
 # (0: received, 1: sent; the position among these; the arrow, or None for a sum; the gate whose zeros are counted)
 Look = tuple[int, int, int | None, int | None]
@@ -30,7 +30,7 @@ Look = tuple[int, int, int | None, int | None]
 class PassHooks:
     """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` those of totals (where several arrows end).
 
-    ``leaves`` are the live leaves, ``values`` their numbers before the pass, ``before`` what they were at the frame before.
+    ``leaves`` are the live leaves, ``values`` their numbers before the pass, ``before`` their numbers at the previous frame.
     ``held`` is what functions received and sent, ``saved`` what the nodes kept. ``handles`` collects the hooks' handles.
     """
 
@@ -41,8 +41,8 @@ class PassHooks:
         self.joined: dict[int, float] = {}
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, bytes] = {}
-        self.sums: dict[int, Any] | None = None  # by arrow, by ~f of what f receives; where all is looked at
-        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape; one shape is counted together
+        self.sums: dict[int, Any] | None = None  # by arrow, or by ~f for what f receives; in a full look
+        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape: each is counted at once
         self.fired: list[int] = []
         self.held: dict[int, tuple[Sequence, dict]] = {}
         self.arrived: dict[int, list[np.ndarray | None]] = {}  # at functions whose rules are the user's
@@ -56,7 +56,7 @@ class PassHooks:
 
     def _hang(self, nodes: list, old: list, handles: list) -> None:
         scene, mine = self.scene, 0
-        # where .grad will hold what one arrow brings, its norm is taken there, once
+        # where .grad will hold what a single arrow brings, its norm is taken there, once
         self.alone = tuple([plain and g is None for plain, g in zip(scene.plain, old, strict=True)])
         plan = scene.plans.get(self.alone)
         if plan is None:
@@ -80,7 +80,7 @@ class PassHooks:
         self.arrived[f] = self.copies(received)
 
     def copies(self, grads: Sequence) -> list[np.ndarray | None]:
-        """Copies, in case a user's rule writes into what it or others received."""
+        """Copies, in case a user's rule writes into a gradient that it or other functions received."""
         return [None if a is None else a.copy() for a in seen(grads, self.trouble)]
 
     def look(self, f: int, looks: list[Look], holds: list[int], sent: Sequence, received: Sequence) -> None:
@@ -113,7 +113,7 @@ class PassHooks:
                         self.sums[~f if arrow is None else arrow] = a.sum(dtype=np.result_type(a, np.float64))
             except LookupError:
                 pass  # an engine may leave out the gradients of the last inputs
-            except Exception as error:  # looking never ends the user's pass: the number is unknown
+            except Exception as error:  # reading must never end the user's pass: the number is unknown
                 self.trouble.append(error)
 
     def count(self) -> None:
@@ -138,7 +138,7 @@ class PassHooks:
         self.leaves = []
 
     def _first_look(self) -> None:
-        """What only a full look finds: weights that are equal in all units, and the number of classes."""
+        """Find what only a full look shows: weights that are equal in all units, and the number of classes."""
         scene, info = self.scene, self.info
         axes = {
             a.leaf: axis
@@ -160,7 +160,7 @@ class PassHooks:
 
     @np.errstate(over="ignore", invalid="ignore")
     def _cover(self) -> None:
-        """Decide what the next frames need not look at, as this one has looked at everything. Holds until a hook is added."""
+        """Decide what the next frames can skip, now that this one has looked at everything. Valid until a hook is added."""
         scene, sums, covered = self.scene, self.sums, set()
         scene.order = scene.order or self.fired
 
@@ -184,7 +184,7 @@ class PassHooks:
         scene.calm = alike == single and all(plain) and not self.info.custom
 
     def broken(self) -> bool:
-        """Whether it saw a number that is not finite."""
+        """Whether any number seen was not finite."""
         return not math.isfinite(sum(self.norms) + sum(self.values.norms) + sum(self.grads.norms))
 
 

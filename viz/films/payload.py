@@ -10,7 +10,7 @@ from .frame_table import FrameTable
 from .rows import Row, lanes
 from .scene import short
 
-# of passes that are kept: those of one model have the same, which are sent once
+# arrays of kept passes: passes of one model share them, so they are sent once
 ONCE = ("svg", "edges", "pictures")
 MOST_RUNS = 2_000  # of dead units, at most
 # losses that JSON cannot hold, as JavaScript reads them
@@ -45,7 +45,7 @@ def _film(film: Any, title: str) -> dict[str, Any]:
             if f.scene in place
         ],
         "kept": film._kept_passes(),
-        "notes": film.notes,  # after all that may add to them
+        "notes": film.notes,  # last, since everything above may add to them
     }
 
 

@@ -1,8 +1,8 @@
-"""A backward pass that is over, replayed: the whole of the last frame, or of the first with a NaN.
+"""A finished backward pass, replayed: that of the last frame, or of the first with a NaN.
 
-What a pass was made of is held by reference while it is the newest: the gradients that hooks saw, what the nodes had saved, and
+The parts of a pass are held by reference while it is the newest: the gradients that hooks saw, what the nodes had saved, and
 copies of the leaves. From that a graph of stand-ins is built that speaks the protocol of ``read.graph``; its backward pass
-hands out what was seen, in the engine's order, so that it can be stepped through like any other.
+returns what was seen, in the engine's order, so that it can be stepped through like any other.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ..show.payload import describe
 from .norms import numbers
 from .scene import Scene, operation
 
-MOST, LARGEST = 600, 1 << 24  # nodes that one walks through inside a film; numbers that are held for it
-CUSTOM = "saved_tensors"  # what a custom function calls all that it keeps
+MOST, LARGEST = 600, 1 << 24  # to step through a pass in a film: nodes at most; numbers held at most
+CUSTOM = "saved_tensors"  # the attribute of a custom function with everything it keeps
 
 
 class SceneInfo:
@@ -57,7 +57,7 @@ class SceneInfo:
         self.shapes: dict[int, tuple] = {}  # what each function receives and sends in the first frame
         # leaves whose units are alike in the first frame, and how many
         self.alike: list[tuple[int, int]] = []
-        self.classes = 0  # of a classifier with a mean loss; else 0
+        self.classes = 0  # for a classifier with a mean loss; else 0
         self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}
         for name, tensor in called:
@@ -69,7 +69,7 @@ class SceneInfo:
         try:
             for i, node in enumerate(nodes) if not self.why else ():
                 self._read(i, node, at, leaf_at, plain)
-        except RuntimeError as error:  # of which the pass will speak
+        except RuntimeError as error:  # the pass itself will report it
             self.why = str(error)
         if self.held > LARGEST:
             self.why = f"its nodes save {self.held:,} numbers, more than {LARGEST:,}"
@@ -77,7 +77,7 @@ class SceneInfo:
     def _read(self, i: int, node: Any, at: dict, leaf_at: dict, plain: dict) -> None:
         for name in [a for a in dir(node) if a.startswith("_saved_") or a == CUSTOM]:
             if getattr(getattr(node, f"_raw{name}", None), "unpack_hook", None) is not None:
-                raise RuntimeError("its saved tensors are packed by hooks")  # reading would run them
+                raise RuntimeError("its saved tensors are packed by hooks")  # reading would run those hooks
             value = getattr(node, name)
             if name != CUSTOM and not is_tensor(value) and not isinstance(value, np.ndarray):
                 self.fixed[i][name] = value
@@ -93,13 +93,13 @@ class SceneInfo:
             self.held += sum(size_of(t.shape) for t in every if t is not None)
 
     def saved(self, nodes: list[Any]) -> dict[tuple, tuple[Any, int]] | None:
-        """The tensors that the nodes keep, and how often each was written to; None where they were freed already."""
+        """The tensors that the nodes keep, and how often each was written to; None if they have already been freed."""
         if self.why:
             return None
         try:
             first = ((k, getattr(nodes[i], name)) for k, (i, name) in self.first.items())
             return {k: (t, getattr(t, "_version", 0)) for k, t in first}
-        except RuntimeError:  # of which the pass will speak
+        except RuntimeError:  # the pass itself will report it
             return None
 
     def named(self, nodes: list[Any], frame: FrameType) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _listen(hooks: list, hook: Any) -> Any:
 
 
 class ReplayedPass(Tensor):
-    """The loss of a pass that ``hooks`` saw, with the graph behind it; ``backward()`` plays the pass. ``names``: of tensors.
+    """The loss of a pass that ``hooks`` saw, with the graph behind it; ``backward()`` replays it. ``names``: of tensors.
 
     loss, options: of that pass, ``loss`` without its graph. table: what the leaves are called.
     """
@@ -192,7 +192,7 @@ class ReplayedPass(Tensor):
         return tensor
 
     def _results(self) -> None:
-        """Facts about results: their shapes are those of their gradients; the caller's names, numbers that still live."""
+        """Facts about results: their shapes are those of their gradients; the caller's names, values of tensors still alive."""
         for i, received, _ in self.played:
             if all(g is not None for g in received):
                 self.nodes[i]._input_metadata = [Tensor(g) for g in received]
@@ -221,7 +221,7 @@ class ReplayedPass(Tensor):
             setattr(self.nodes[i], name, stand_in)
 
     def _transposed(self, origin: tuple[int, int] | None) -> Tensor | None:
-        """The leaf as seen by an operation that transposes it: the leaf itself has moved since."""
+        """The leaf as the operation that transposes it saw it: the leaf itself has been updated since."""
         if origin is None or operation(self.scene.names[origin[0]]) != "T":
             return None
         leaf = self.leaf.get(self.edges[origin[0]][0][0])
@@ -229,7 +229,7 @@ class ReplayedPass(Tensor):
 
     @cached_property
     def payload(self) -> dict[str, Any]:
-        """The stepper's payload of this pass, played and recorded as ``viz.step`` records it."""
+        """The stepper's payload of this pass, replayed and recorded as ``viz.step`` records it."""
         graph, plain = prepare(self, "film", self.names, None)
         graph.classes = self.info.module_classes
         known = {key: self.options[key] for key in ("retain_graph", "create_graph") if key in self.options}
@@ -240,7 +240,7 @@ class ReplayedPass(Tensor):
     # ---- the pass
 
     def backward(self, **options: Any) -> None:
-        """Play it: the registered hooks see what was seen."""
+        """Replay the pass: the registered hooks receive what was seen."""
         for i, *seen in self.played:
             received, sent = (tuple(None if g is None else Tensor(g) for g in side) for side in seen)
             for hook in tuple(self.nodes[i].pre):
@@ -290,7 +290,7 @@ class ReplayedPass(Tensor):
         return total if before is None or not np.allclose(total, sum(parts), 1e-3, 1e-5, True) else sum(parts)
 
     def _sent(self, i: int, received: list, slot: int, seen: dict) -> np.ndarray | None:
-        """What a node sent: what its hook saw; its gradient in another shape; a leaf's .grad; what its one target received."""
+        """What a node sent: what its hook saw, or its reshaped gradient, a leaf's .grad, or what its only target received."""
         target, nr = self.edges[i][slot]
         if slot in seen or target is None or all(g is None for g in received):
             return None if seen.get(slot) is None else numbers(seen[slot])

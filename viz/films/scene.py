@@ -12,13 +12,13 @@ from typing import Any
 
 from ..read.graph import MOST_OF_TORCH
 
-# they only re-index: what such a node sends has the norm of what it receives, so its arrow goes on
+# relays, which only re-index: such a node sends a gradient of the norm that it receives, so its arrow passes through it
 RELAYS = {
     "T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Clone", "Alias",
 }  # fmt: skip
 GATES = re.compile(r"(Leaky)?Relu|Threshold|Hardtanh|Clamp|Maximum|Minimum|Where|\w*Dropout|Max")
 SHORTER = {"BinaryCrossEntropy": "BCE", "ScaledDotProductAttention": "Attention", "Convolution": "Conv"}
-# of each node its name, then where each of its inputs comes from: node, or -1; with its output, where that is not the first
+# for each node its name, then the source of each input: a node, or -1; with its output number unless that is 0
 Shape = tuple[str | int | tuple[int, int], ...]
 
 
@@ -79,7 +79,7 @@ class Scene:
     covered: set[int] = field(default_factory=set)
     plain: list[bool] = field(default_factory=list)
     plans: dict[tuple, list] = field(default_factory=dict)  # what to hook, see pass_hooks.py
-    calm: bool = False  # no gradient is changed after it was sent: it can be measured when the pass is over
+    calm: bool = False  # no gradient changes after it has been sent: measure all when the pass is over
 
 
 def read(shape: Shape) -> Scene:

@@ -1,4 +1,4 @@
-"""A film, or several beside each other, in a notebook and on a page: the same front end, no kernel, no network."""
+"""A film, or several side by side, in a notebook and on a page: the same front end, no kernel, no network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .stills import Still, save_gif, save_picture, svg
 FRONT = Path(__file__).parent / "front"
 PROGRAM = "data colours table ribbon player"  # the order in which they are joined
 FROM_STEPPER = "h, s, choice, download, fullWindow, item, menu, placeBeside, Playable, row, strip, toFull, "
-FROM_STEPPER += "transport, upTo, withoutModel, mount: mountStepper"  # what they use of the stepper's program
+FROM_STEPPER += "transport, upTo, withoutModel, mount: mountStepper"  # what they use of the stepper
 
 
 @cache
@@ -68,7 +68,7 @@ def _pane() -> type:
 
 
 class Played(Shown):
-    """A mixin for a film, or several beside each other: ``_films``, and ``_labels`` where those are not the films' titles."""
+    """A mixin for a film, or several side by side: ``_films``, and ``_labels`` if these differ from the films' titles."""
 
     _films: list[Any]
     _labels: list[str] | None = None
@@ -109,7 +109,7 @@ class Played(Shown):
 
     @staticmethod
     def _put_beside(*films: Any, labels: Sequence[str] | None = None) -> Films:
-        """Films on one scale and one axis of steps; see ``viz.beside``. TypeError if one is not a film."""
+        """Films side by side, on one scale and one axis of steps; see ``viz.beside``. TypeError if one is not a film."""
         return Films(films, labels)
 
 

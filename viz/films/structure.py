@@ -1,4 +1,4 @@
-"""Mistakes that a graph itself shows: a loss that is fed the wrong thing. Works on names, edges and shapes; runs nothing."""
+"""Mistakes that the graph itself shows: a loss with the wrong input. Works on names, edges and shapes; runs nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARTS = {
     "Select", "Slice", "Index", "Narrow", "Unbind", "Split", "Squeeze", "Unsqueeze", "View", "Reshape", "Cat", "Clone",
 }  # fmt: skip
 PICKS = ("Index", "Gather", "Select")
-# what reads a softmax along one dimension: the verb for it, and the functions in between that keep the rows
+# functions that read a softmax along one dimension: the verb for it, and the functions in between that keep the rows
 READERS = {
     **dict.fromkeys(("NllLoss", "Index", "Gather"), ("chooses along", ("Log", "Neg"))),
     **dict.fromkeys(
@@ -42,7 +42,7 @@ POINTWISE = {
 
 
 def mistakes(table: Any) -> Iterator[tuple[str, int, str]]:
-    """(kind, function, text) of what is built wrongly in a scene."""
+    """(kind, function, text) of each construction mistake in a scene."""
     scene: Scene = table.scene
     for f in scene.functions:
         for made in _inputs(scene, f):
@@ -135,7 +135,7 @@ def _axes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
                 continue
             read = signed(info.fixed[f].get("_saved_dim", 1 if name in ("NllLoss", "Index") else -1))
             read, of, square = read % len(shape), dim % len(shape), shape[-1] == shape[-2]
-            # rows and columns of any matrix may be clusters and their points, of a square one two kinds of things
+            # rows and columns of any matrix may be clusters and their points, those of a square one two kinds of things
             unsure = {"Mm": not square, "Index": square or len(shape) > 2}.get(name, False)
             if of != read and not unsure and _shape(info, f, 1)[-2:] == shape[-2:]:
                 text = (
@@ -166,7 +166,7 @@ def _reshaped_from(scene: Scene, a: Arrow, info: Any) -> tuple[int, ...] | None:
 
 
 def wrong_sign(table: Any) -> tuple[str, str] | None:
-    """What the loss is and what its fall means, where a training should raise it: minus an error, or a log-probability."""
+    """What the loss is and what its fall means, if training should raise it: minus an error, or a log-probability."""
     scene: Scene = table.scene
     f, minus = 0, False
     while (name := operation(scene.names[f])) in ("Neg", "Mean", "Sum", "Div"):

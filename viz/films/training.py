@@ -1,4 +1,4 @@
-"""What is seen of a training run between its passes: what moved, what was cleared, what is frozen; and how its loss develops.
+"""What a training run shows between its passes: what moved, what was cleared, what is frozen; and how its loss develops.
 
 ``TrainingState`` looks while the training runs; ``findings_of`` puts everything that a film shows into words, afterwards.
 """
@@ -54,7 +54,7 @@ class TrainingState:
         reached, names, known = {id(leaf) for leaf in leaves}, {}, set()
         for path, model in modules.items():
             if id(model) in known:
-                continue  # a part of one that was seen
+                continue  # a part of a model seen before
             inside, parameters = dict(model.named_modules()), dict(model.named_parameters())
             known |= {id(module) for module in inside.values()}
             if not any(id(p) in reached for p in parameters.values()):
@@ -90,7 +90,7 @@ class TrainingState:
         self.pending = Pending(table, len(table.at) - 1, table.leaves, hooks.values, hooks.grads)
 
     def before(self, step: int, hooks: Any = None) -> None:
-        """At the beginning of a pass, whose frame ``hooks`` will make, note what has moved since the previous frame."""
+        """At the beginning of a pass, note what has moved since the previous frame; ``hooks`` will make the new one."""
         for k, leaf in enumerate(hooks.leaves if hooks is not None and self._kept_grad else ()):
             if hooks.old is None or not hooks.old.norms[k] > 0.0:
                 self._kept_grad.pop(id(leaf), None)  # it was cleared
@@ -115,7 +115,7 @@ class TrainingState:
                     self.added.setdefault(last.table.names[k], self._kept_grad[id(leaf)])
                 else:
                     self._kept_grad[id(leaf)], watch = step, True
-        if watch and hooks is None:  # does it move again, by what this pass adds up?
+        if watch and hooks is None:  # does it move again, by the sum that this pass accumulates?
             self.pending = Pending(last.table, None, last.leaves, now, None)
 
     def found(self, steps: list[int], reached: set[str]) -> Iterator[tuple[str, int, str, str, bool]]:
@@ -170,7 +170,7 @@ def findings_of(
     for n, analysis in analyses.items():
         out += analysis.found(curves[groups[n]])
     nan = sorted((f for f in out if f.kind == "nan"), key=lambda f: f.step)
-    out = [f for f in out if f not in nan[1:]]  # the first of all scenes is the one that counts
+    out = [f for f in out if f not in nan[1:]]  # the first over all scenes counts
 
     def make(kind: str, first: int, last: int, node: str, text: str, alarm: bool, scene: int) -> Finding:
         return Finding(kind, steps[first], steps[last], "", node, text, alarm, None, scene, (first, last, 0))

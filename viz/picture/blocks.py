@@ -1,8 +1,8 @@
 """The modules of a graph as nested blocks: which functions can be drawn as one box.
 
-The block of a module is the convex hull of the functions that are known to be its own: all that can be reached from one of
-them and leads to one. One box around a hull is on no cycle. Blocks nest; what no module is known to have made stays between
-them. Reads names, shapes and edges only.
+The block of a module is the convex hull of the functions that are known to be its own: all that can be reached from one of them
+and lead to one. So one box around a hull is never on a cycle. Blocks nest; functions that belong to no known module stay
+between them. Reads names, shapes and edges only.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.rules import base_name
 
-CONTAINERS = ("", "ModuleList", "ModuleDict")  # they only hold modules, whose names say more than theirs
-BACKWARD = "∂"  # before the path of a module whose functions a backward pass differentiates
+CONTAINERS = ("", "ModuleList", "ModuleDict")  # the names of the modules in them say more
+BACKWARD = "∂"  # prefix to the path of a module whose functions a backward pass differentiates
 ACTIVATIONS = ("Relu", "Gelu", "Silu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "Hardtanh", "Hardswish")
 
 
@@ -33,13 +33,13 @@ class Block:
     inside: list[Block] = field(default_factory=list)
     call: str = ""  # "call 2" of a module that is used several times
     times: int = 1  # how many equal neighbours it represents, each of which is in ``inside``
-    title: str = ""  # of a block that is no module
+    title: str = ""  # the title of a block that is not a module
     backward: int = 0  # how many backward passes deep, if it differentiates the module
-    stretch: bool = False  # what is in it is shown as it is: it was cut out of something longer
+    stretch: bool = False  # its contents are shown as they are: it was cut out of something longer
 
     @property
     def is_module(self) -> bool:
-        """Whether this is a module, or several equal ones; else ``path`` only says in which one it lies."""
+        """Whether this is a module, or several equal ones; otherwise ``path`` is only the module around it."""
         return bool(self.path) and not self.title and (self.times == 1 or self.inside[0].is_module)
 
 
@@ -81,7 +81,7 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
         by_pass = [list(some) for _, some in groupby(functions, key=lambda f: known[f][1])]
         several = by_pass if passes else _calls(functions, known, differentiated)
         if depth == 0 and not graph.recorded and (plain in deeper if passes else len(several) > 1):
-            # it may be that the model ran once, and its parts several times
+            # the model may have run once, and its parts several times
             inner = {"".join(known[f][0][1:2]) for f in functions}
             if len(inner) == 1 and "" not in inner:
                 deeper.add(plain)
@@ -111,15 +111,15 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
         def free(f: Function) -> bool:
             return f in inside and f not in taken and (f not in known or len(known[f][0]) <= depth)
 
-        # of a norm that is written by hand only the product of input and weight may be known
+        # for a norm written by hand, only the product of input and weight may be known
         norms = [b for b in made if b.functions[0].name.startswith("Mul") and "norm" in b.kind.lower()]
         holders = (b for b in made if any(p.startswith(f"{b.path}.") for p in graph.classes))
         for block in (b for b in [*norms, *holders] if not b.backward):
             block.functions += _join(block.functions, free)
             block.functions.sort(key=lambda f: f.index)
             taken |= set(block.functions)
-    made = [b for b in made if len(b.functions) > 1 or leaves_of(b.functions)]  # one function is no box
-    while stuck := ordered(within, made)[1]:  # boxes would be on a cycle: the smallest of them is none
+    made = [b for b in made if len(b.functions) > 1 or leaves_of(b.functions)]  # no box for one function
+    while stuck := ordered(within, made)[1]:  # boxes would be on a cycle: the smallest is dropped
         out = min((b for b in stuck if isinstance(b, Block)), key=lambda b: len(b.functions))
         made.remove(out)
     for block in made:
@@ -129,7 +129,7 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
 
 def _calls(functions: list[Function], known: Known, passes: list[int]) -> list[list[Function]]:
     """The known functions of a module call by call: the next one begins where a part of it runs again after all have run, or
-    after a backward pass has (``passes``: the places of its functions)."""
+    after a backward pass (``passes``: the positions of its functions)."""
     parts = {known[f][0][-1] for f in functions if known[f][1] is not None}
     found: list[list[Function]] = [[]]
     ran: dict[str, int | None] = {}
@@ -260,7 +260,7 @@ def _with_tails(order: list[Function], known: Known, classes: dict[str, str]) ->
     holders = {holder for path in paths.values() for holder in path[:-1]}
     for (path, call), functions in sorted(calls.items(), key=lambda one: -len(paths[one[0][0]])):
         if path.startswith(BACKWARD) or (path in holders and len(paths[path]) == 1):
-            continue  # of the model itself its loss would be a part
+            continue  # not for the model itself, or its loss would become a part of it
         ends = ("Stack", "Transpose") if classes.get(path) in ("RNN", "GRU", "LSTM") else ()
         tail = _tail(functions, order, known, ends, path in holders)
         known |= dict.fromkeys(tail, (paths[path], None if path in holders else call))
@@ -270,7 +270,7 @@ def _tail(
     some: list[Function], order: list[Function], known: Known, ends: tuple[str, ...], holds: bool
 ) -> set[Function]:
     """The functions that make one result out of several results of a block, such as the gates of a recurrent cell, and
-    functions called as ``ends`` that come next. A block that ``holds`` others may have several results: then nothing."""
+    functions called as ``ends`` that come next. Empty for a block that ``holds`` others and has several results."""
     block: set[Function] = set(_hull(some, order))
     found: list[Function] = []
     onward = _onward(block, lambda f: f not in known)
@@ -278,7 +278,7 @@ def _tail(
         found.append(next_)
     if holds and len(_leaving(block)) != 1:
         return set()
-    kept: set[Function] = set()  # what leads to where several come together
+    kept: set[Function] = set()  # what leads to a place where several come together
     for f in reversed(found):
         joins = len({(e.target, e.nr) for e in f.edges if e.target in block}) > 1
         if joins or any(e.source in kept for e in f.users):
@@ -295,7 +295,7 @@ def _leaving(block: set[Function]) -> set[tuple[Function, int]]:
 
 
 def ordered(within: Sequence[Function], blocks: Sequence[Block]) -> tuple[list[Item], list[Item]]:
-    """Blocks and the functions between them, inputs first, as the program ran; and what is on a cycle or behind one."""
+    """Blocks and the functions between them, inputs first, as the program ran; and those on a cycle or behind one."""
     item: dict[Function, Item] = {f: f for f in within} | {f: b for b in blocks for f in b.functions}
     users: dict[Item, set[Item]] = {i: set() for i in item.values()}
     waits: Counter[Item] = Counter()

@@ -2,7 +2,7 @@
 
 A small graph shows each tensor and function. A larger one shows its modules first (blocks.py); where there are none,
 or there is room, each function. ``pictures_of`` lists what there is to choose from, the best first; ``draw`` takes the first
-that fits a page, the pane the first that fits its window. What cannot be laid out in time is folded further, and says so.
+that fits a page, the pane the first that fits its window. What cannot be laid out in time is folded further, with a note.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .levels import chosen, first_sight, repeats
 from .parts import Picture
 from .views import VIEWS, build
 
-# What chooses a picture. Functions: up to LANES are drawn in two lanes. Nodes, where no module is known: up to DETAIL every
-# tensor and function is drawn, up to WHOLE every function. Boxes: what a picture of folded modules aims at. PAGE is
-# the largest size, in points, of a picture that was not asked for.
+# The limits. Up to LANES functions are drawn in two lanes. Where no module is known, a graph of up to DETAIL nodes shows each
+# tensor and function, one of up to WHOLE nodes each function. A picture of folded modules aims at BOXES boxes. PAGE is the
+# largest size, in points, of a picture that was chosen by default.
 LANES, DETAIL, WHOLE, BOXES = 12, 40, 400, 24
 PAGE = (1_100, 1_200)
 
@@ -90,21 +90,21 @@ def pictures_of(
         if not found or len(found[-1].items) > 0.8 * before:
             continue
         before = len(found[-1].items)
-        # what is small enough to be seen whole in a narrow window, too
+        # small enough to be seen whole even in a narrow window
         found += drawn("functions", "TB", groups=groups, terse=2) if n <= DETAIL and not page else []
         for picture in found:
             picture.fold = "module" if most == BOXES else most
             picture.notes += [_folded(graph, groups)] if n > DETAIL else []
         folded += [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
-    first = 0 if n > DETAIL else sum(p.view == "lanes" for p in whole)  # what has modules shows them next
+    first = 0 if n > DETAIL else sum(p.view == "lanes" for p in whole)  # a graph with modules shows them next
     return whole[:first] + folded + whole[first:] if root.inside else whole + folded
 
 
 def _lanes(graph: Graph, direction: str | None, shown: dict, page: bool) -> list[Picture]:
-    """Two lanes, as roomy as a page allows, the roomiest first; in the pane also as close as can be, for a narrow window."""
+    """Two lanes, as roomy as a page allows, the roomiest first; in the pane also as tight as possible, for a narrow window."""
     found = []
     for d in (direction,) if direction else ("LR", "TB"):
-        levels = range(len(CLOSER) - (not page))  # the closest has no room for the number of a step
+        levels = range(len(CLOSER) - (not page))  # the tightest has no room for the number of a step
         closer = [build(graph, "lanes", d, graph.title, close=k, **shown) for k in levels]
         roomy = [p for p in closer if not (page or d == "LR") or least_length(p) <= PAGE[d != "LR"]]
         found += roomy if page else roomy[: d == "LR"] + roomy[1:][-1:]
@@ -133,7 +133,7 @@ def _asked(
 
 
 def _groups(graph: Graph, fold: Any) -> tuple[list[Block], str, str]:
-    """The boxes that ``fold`` asks for, what they are folded by, and if it means none of the modules, what there is."""
+    """The boxes that ``fold`` asks for, what they are folded by and, if it matches no module, a list of what there is."""
     if fold is None or fold is False:
         return [], "", ""
     root = tree(graph)
@@ -193,7 +193,7 @@ def too_slow(picture: Picture, seconds: float) -> str:
 
 
 def _folded(graph: Graph, groups: list[Block]) -> str:
-    """What a picture says of its boxes, and of the module that all of them are parts of."""
+    """What a picture says about its boxes, and about the module that they all belong to."""
     hidden = len({f for g in groups for f in g.functions})
     what = "one box" if len(groups) == 1 else f"{len(groups)} boxes"
     start = common_start(groups)

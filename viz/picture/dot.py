@@ -33,7 +33,7 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     "second": ("#f1e6fb", "#7b3fb5", "#2b1d3a", "#bb8ae8"),
     "custom": ("#dff7fa", "#0b7285", "#083b45", "#66d9e8"),
     "failed": ("#ffe3e3", "#c92a2a", "#3d1518", "#ff8787"),
-    # how much of what is measured (viz.costs), from little to most
+    # colours for the costs in viz.costs, from the least to the most
     "heat1": ("#fff5eb", "#8c5a2b", "#2a2018", "#c9a27c"),
     "heat2": ("#fee3c8", "#8c5a2b", "#3b2815", "#c9a27c"),
     "heat3": ("#fdc692", "#8c4a12", "#533312", "#e0a76a"),
@@ -53,7 +53,7 @@ EDGES: dict[str, tuple[str, str, str, float]] = {
     "saved": ("#c2500b", "#ffa94d", "2 2", 1.0),
     "cut": ("#c92a2a", "#ff8787", "1.5 3.5", 1.5),
 }
-FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # of a module: fill and line in light, then in dark
+FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # for a module: fill and line in light, then in dark
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 WRITTEN = 12  # at most so many numbers of an array are written into its cells
 
@@ -69,7 +69,7 @@ def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     """The picture in DOT: ``graphviz`` renders it as it is. ``bare``: only what the layout depends on, named by position:
     the same for all pictures of one form, whatever they say."""
     dot = graphviz.Digraph(name="viz", encoding="utf-8")
-    # of two lanes the layout is asked for one: the other one is the same, moved
+    # with two lanes, only one is laid out: the other one is the same, shifted
     items = [item for item in p.items if not (bare and item in p.below)]
     links = [link for link in p.links if not (bare and link in p.mirrors)]
     # a label makes room between two ranks
@@ -178,7 +178,7 @@ _NODE_STYLES = dict.fromkeys(("card", "fold", "tag", "pill"), "filled,rounded") 
 
 
 def style(item: Item) -> str:
-    """How an item is drawn, as Graphviz calls it."""
+    """How an item is drawn, in Graphviz's terms."""
     plain = _NODE_STYLES.get(item.outline, "filled")
     return plain.replace("filled", "dashed") if {"freed", "unreached"} & {*item.classes} else plain
 
@@ -216,7 +216,7 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool, more: dict 
         values["style"] = "dashed" if float(dash.split()[0]) > 3 else "dotted"
     tail, head = name[link.tail], name[link.head]
     arrow = "none" if link.headless else "tee" if link.kind in ("not_computed", "cut") else "normal"
-    # there is room for a head at both ends: the way back has its own at the other one
+    # leave room for a head at both ends: the arrow back has its own at the other end
     if link.kind == "flow" and bare:
         values["dir"], arrow = "both", "normal"
     if link.backwards:
@@ -288,7 +288,7 @@ def shown(item: Item, caption: str, grads: bool = True) -> Value | None:
 
 
 def scale(cells) -> float:
-    """The magnitude that is painted in full colour."""
+    """The magnitude painted in full colour."""
     finite = [abs(float(x)) for x in cells.ravel() if math.isfinite(float(x))]
     return max(finite, default=0.0) or 1.0
 
@@ -308,13 +308,13 @@ def numbers(value: Value, w: float, h: float) -> tuple[float, list[str]] | None:
 
 
 def tint_of(x: float, top: float) -> float:
-    """The strength of the colour behind a written number: pale enough for the number to be readable."""
+    """The strength of the colour behind a number: pale enough for the number to be readable."""
     return (0.06 + 0.24 * min(1.0, abs(x) / top) ** 0.7) if x and math.isfinite(x) else 0.0
 
 
 def shade(x: float, top: float, written: bool = False) -> str:
     """Orange for positive, blue for negative, paler towards 0; black and grey for infinite and not a number.
-    ``written``: the background of a number that is written on it."""
+    ``written``: paler, as the background of a number."""
     if math.isnan(x) or (written and math.isinf(x)):
         return "#adb5bd"
     if math.isinf(x):

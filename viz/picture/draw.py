@@ -47,7 +47,7 @@ class Drawing(Shown):
         return painter.paint(self.picture, self.places)
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture to ``path``; its ending says the format: svg, png, pdf or dot."""
+        """Write the picture to ``path``; its ending gives the format: svg, png, pdf or dot."""
         path, form = target(path, "a drawing", *FORMATS)
         if form in (".svg", ".dot"):
             return write_whole(path, self.svg if form == ".svg" else self.dot.source)
@@ -90,8 +90,8 @@ def draw(
     """Draw the live graph behind ``tensors``: one or several that have a ``grad_fn``, or a list of them.
 
     * view: "lanes" (values flow to the right, below them their gradients come back), "graph" (tensors and functions apart),
-      "cards" (value and gradient on one card), "functions" (compact). By default "lanes" for a small graph (up to a dozen
-      functions). A larger one shows its modules if it has some; if not, "graph" up to 40 nodes, then "functions".
+      "cards" (value and gradient on one card), "functions" (compact). The default is "lanes" for a small graph (up to a dozen
+      functions). A larger one shows its modules if it has any; if not, "graph" up to 40 nodes, then "functions".
     * direction: "LR" (inputs on the left) or "TB" (inputs above); by default whichever fits.
     * fold: which modules are one box: a depth (1: the layers of the model, 2: the layers inside these, ...), a class or its
       name, a function of the module that returns True or False, True or "module" (as many as fit). "repeat": what
@@ -101,8 +101,8 @@ def draw(
     * values: write short values into the tensors of the graph view, or (False) leave them out of lanes and cards.
     * saved: draw what each function keeps for its rule (graph view).
     * forward: in a graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets
-      its own colours. By default the caller's own lines are read for it.
-    * seconds: how long Graphviz may take for a picture; if it needs longer, more is folded, and the picture says so.
+      its own colours. By default they are found in the caller's own lines.
+    * seconds: how long Graphviz may take for a picture; if it needs longer, the picture is folded further, and says so.
 
     With the default view and fold, without saved, a picture is at most 1,100 points wide and 1,200 high. Nothing is run or
     changed. Raises TypeError or ValueError, with what to do, for anything that has no graph.

@@ -1,4 +1,4 @@
-"""Pictures joined by Pillow into one small animation."""
+"""Join pictures into one small animation, with Pillow."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 
 def animation(frames: list[bytes], seconds: list[float], always: list[str]) -> bytes:
-    """One GIF, repeated for ever, of PNG pictures of one size; Pillow writes only what changes.
+    """One GIF, repeated forever, made from PNG pictures of one size; Pillow writes only what changes.
 
-    Some of them give the palette; white and the colours ``always`` (#rrggbb) are in it as they are. A picture that equals
-    the one before it makes no frame: that one is shown for longer.
+    The palette is taken from some of them; white and ``always`` (#rrggbb) are added unchanged. A picture that equals
+    the one before it adds no frame: the earlier one is shown for longer.
     """
     from PIL import Image, ImageColor  # for GIFs only: a browser has no Pillow
 

@@ -1,7 +1,7 @@
 """How much of the tree of modules is open: the boxes of a picture.
 
 ``first_sight`` is what a picture opens with, for ``draw`` and ``step`` alike; ``chosen`` what ``fold=`` asks for;
-``boxes`` what one sees when a box is opened. Equal neighbours are one box that says how many.
+``boxes`` what is seen when a box is opened. Equal neighbours are one box that says how many.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..read.rules import base_name
 from .blocks import CONTAINERS, Block, Item, leaves_of, ordered
 from .captions import derivative, last_name, listed, parameter_name, result_of
 
-# of functions that one call of the framework always makes in a row, with nothing but reshapes between: what that is called
+# the name of a call of the framework, by the functions that it always makes in a row, with only reshapes between
 COMPOSED = {"NllLoss": ("LogSoftmax", "cross_entropy"), "NllLoss2D": ("LogSoftmax", "cross_entropy")}
 RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
 REPEATS = 4  # functions are folded as a repetition from this many on, equal blocks of modules from two on
@@ -29,7 +29,7 @@ SHOWN = 8  # a repetition of so many functions, or fewer, keeps its first and la
 
 
 def first_sight(root: Block, most: int) -> list[Block]:
-    """The most telling picture with at most ``most`` boxes: the model is open, and inside it the containers and the
+    """The most informative picture with at most ``most`` boxes: the model is open, and inside it the containers and the
     largest parts, as far as there is room; equal neighbours are one box."""
     open_blocks: set[Block] = {root}
     whole = len(root.functions)
@@ -51,7 +51,7 @@ def first_sight(root: Block, most: int) -> list[Block]:
             most_of_it = len(block.functions) > 0.8 * whole  # a box that holds nearly everything says nothing
             known = sum(len(b.functions) for b in block.inside)
             if not plain and not most_of_it and 2 * known < len(block.functions):
-                continue  # it says more than the functions in it would, an attention for example
+                continue  # it says more than the functions in it would: an attention, for example
             if not plain and len(block.functions) < max(whole / 4, OPENED_FROM):
                 continue
             more = _level(root, open_blocks | {block}, most)
@@ -78,7 +78,7 @@ def _is_list(block: Block) -> bool:
 def chosen(root: Block, fold: Any, graph: Graph) -> tuple[list[Block], str]:
     """The boxes that ``fold`` asks for: a depth below the model (1: its own layers), the name of a class or the class, or a
     function of the module that says whether it is one box. Equal neighbours are one. If no module is meant, what there is
-    in words; ValueError for a class that none of them has."""
+    in words; ValueError for a class that no module has."""
     seen: list[tuple[bool, int, str]] = []  # of each module: whether it is meant, its depth and its class
 
     def one_box(block: Block, depth: int) -> bool:
@@ -122,7 +122,7 @@ def chosen(root: Block, fold: Any, graph: Graph) -> tuple[list[Block], str]:
 
 
 def repeats(root: Block) -> list[Block]:
-    """Repeated parts, whatever modules there are."""
+    """The repeated parts, with modules or without."""
     return [i for i in _equal(list(root.functions), REPEATS) if isinstance(i, Block)]
 
 
@@ -160,7 +160,7 @@ def _level(root: Block, open_blocks: set[Block], most: int) -> list[Item]:
 
 def _between_modules(items: list[Item], most: int) -> list[Item]:
     """The items with the functions in a row, between two modules, as one box each: those that lead to a result that the caller
-    has a name for, and the longest of the other rows, as few as leave at most ``most`` items."""
+    has named, and as many of the longest other rows as it takes to leave at most ``most`` items."""
 
     def is_named(item: Item | None) -> bool:
         return isinstance(item, Function) and any(o.named for o in item.outputs)
@@ -179,14 +179,14 @@ def _between_modules(items: list[Item], most: int) -> list[Item]:
 
 
 def _joined(part: Sequence[Item], title: str = "") -> Block:
-    """Neighbours as one box, called by the modules in it, or by the result that the caller has a name for."""
+    """Neighbours as one box, named after the modules in it, or after the result that the caller has named."""
     functions = sorted((f for i in part for f in _functions(i)), key=lambda f: f.index)
     blocks = [i for i in part if isinstance(i, Block)]
     several = {b: f"{b.kind} ×{b.times}" for b in blocks if b.times > 1 and b.kind}
     names = [several.get(b, derivative(b) + last_name(b.path)) for b in blocks if b.is_module]
     names = names or [b.title for b in blocks if b.title]
     made, name = next(((f, o.name) for f in reversed(functions) for o in f.outputs if o.named), (None, ""))
-    leads = {made}  # to this result: where all of it does, the box has the result's name
+    leads = {made}  # the functions that lead to this result: if all do, the box has its name
     for f in reversed(functions):
         leads |= {e.target for e in f.edges if f in leads}
     own = ", ".join(dict.fromkeys(names)) or (name if leads.issuperset(functions) else "")
@@ -257,7 +257,7 @@ def _equal(
             continue
         title = ""
         if not any(isinstance(i, Block) for i in run) and period <= SHOWN:
-            # the first and the last stay open, so that one sees what repeats and how it is joined on
+            # the first and the last stay open, to show what repeats and how it is connected
             start, covered, run = start + period, covered - 2 * period, run[period:-period]
             title = f"the same {covered // period:,} more times"
         taken[start : start + covered] = True

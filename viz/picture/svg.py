@@ -1,4 +1,4 @@
-"""A picture with its places, painted as SVG: small, the same on every machine, and safe (all text is escaped).
+"""A picture whose items have places, painted as SVG: small, the same on every machine, and safe (all text is escaped).
 
 Coordinates are final user units. Colours are presentation attributes, so any style sheet wins over them; a standalone SVG
 brings its own style for dark pages.
@@ -36,7 +36,7 @@ from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
 FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace'
 _SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # what an attribute value may need to have escaped
-_MISSING = {"value": "not kept", "tangent": "not kept", "grad": "None"}  # what a box says that has no numbers
+_MISSING = {"value": "not kept", "tangent": "not kept", "grad": "None"}  # the text in a box without numbers
 
 
 def paint(p: Picture, at: Places, *, standalone: bool = True, grads: bool = True) -> str:
@@ -175,7 +175,7 @@ def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colou
         halves = [(at(-9.5, 3 * side), at(7, -3.4 * side), at(-9.6, 3.2 * side)) for side in (1, -1)]
         d = "".join(f"M{ring}L{blade}M{ring}A2.7,2.7 0 1 0 {end}" for ring, blade, end in halves)
         return _tag("path", "head", d=d, fill="none", stroke=colour, stroke_width=1.6)
-    if link.kind == "not_computed":  # a bar across: the way ends here
+    if link.kind == "not_computed":  # a bar across: the path ends here
         a, b = (at(abs(complex(*tip) - complex(*base)), side) for side in (5, -5))
         return _tag("path", "head", d=f"M{a}L{b}", fill="none", stroke=colour, stroke_width=2)
     return _tag("path", "head", d=f"M{_p(tip)}L{at(0, 3.4)}L{at(0, -3.4)}Z", fill=colour)
@@ -258,7 +258,7 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
         body = f"M{left},{up}{arc} 1 {right},{up}V{low}{arc} 1 {left},{low}Z"
         rim = f"M{left},{up}{arc} 0 {right},{up}"
         return _tag("path", "shape", d=body + rim, **paint)
-    if item.outline == "tag":  # points at what it belongs to, as a label on a string
+    if item.outline == "tag":  # points at what it belongs to, like a tag on a string
         c = min(10.0, h / 2)
         d = f"M{_n(x)},{_n(y)}H{_n(x + w - c)}L{_n(x + w)},{_n(y + h / 2)}L{_n(x + w - c)},{_n(y + h)}H{_n(x)}Z"
         return _tag("path", "shape", d=d, stroke_linejoin="round", **paint)

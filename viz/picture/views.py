@@ -39,8 +39,8 @@ from .view import (
 )
 
 VIEWS = ("lanes", "graph", "cards", "functions")
-MOST_USES = 2  # of the caller's data; what more boxes use, such as a mask, is not drawn beside them
-SMALL = 8  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST: it can be made smaller
+MOST_USES = 2  # boxes; an input that more of them use, such as a mask, is not drawn beside them
+SMALL = 8  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST, since it may be scaled down
 
 
 def build(
@@ -59,7 +59,7 @@ def build(
 
     values: write values (by default in lanes and cards). saved: draw what each function keeps (in the graph view).
     terse: only a name, a class and a shape on each box (2: no shape), for a window without room for more; nothing on arrows.
-    close: how much less space the lanes take.
+    close: how tightly the lanes are set (an index into CLOSER).
     """
     values = view in ("lanes", "cards") if values is None else values
     picture = Picture(view, direction, one_line(title)[:80], values, saved)
@@ -195,7 +195,7 @@ class _GraphView(View):
                 p.link(source, box, "forward", tip, label=label, spine=True)
             if e.target is not None:
                 self.backward_link(f, e, item, source if source.kind == "alias" else p.of_function[e.target])
-            elif source.kind == "input":  # a constant has no gradient that anyone would look for
+            elif source.kind == "input":  # nobody looks for the gradient of a constant
                 tip = f"not computed: {source.name} does not require grad"
                 more = {"label": "not computed" if self.labelled else "", "edge": e, "constraint": False}
                 p.link(item, source, "not_computed", tip, backwards=True, **more)
@@ -208,7 +208,7 @@ class _GraphView(View):
 
 
 class _Compact(View):
-    """One item for each node or group of nodes, one arrow for each edge between them; ``function_item`` is a view's own."""
+    """One item for each node or group of nodes, one arrow for each edge between them; subclasses define ``function_item``."""
 
     draws_plain = False  # whether inputs that do not require grad are drawn
 
@@ -226,7 +226,7 @@ class _Compact(View):
         self.start = common_start(groups) if start is None else start
         if groups:
             self.many = len(self.order) - sum(len(g.functions) - 1 for g in groups) > ALIAS_FROM
-        self.folded = bool(groups) or within is not None  # arrows from and to boxes say what goes along them
+        self.folded = bool(groups) or within is not None  # arrows to and from boxes are labelled
         self.beside_modules = within is None and any(g.path for g in groups)
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
@@ -241,7 +241,7 @@ class _Compact(View):
             self.members.setdefault(g, []).append(f)
         self.folds: dict[Block, Item] = {}
         self.joined: dict[tuple[Item, Item], Link] = {}  # links to or from a fold: one stands for many
-        # of such a link: (function, output) of all whose gradients go along it
+        # for each such link: (function, output) of every gradient that flows along it
         self.tensors: dict[Link, set] = {}
         self.leaf_of_fold: dict[tuple[Item, Function], Item] = {}
         self.hubs: set[Function] = set()  # functions with many users, drawn once already
@@ -305,7 +305,7 @@ class _Compact(View):
         return self.leaf_of_fold[key]
 
     def join(self, f: Function, e: Edge, item: Item, source: Item) -> None:
-        if f.fn is None and f.kind == "failed":  # it made nothing, and nothing will come back from it
+        if f.fn is None and f.kind == "failed":  # it made no tensor, and no gradient will come back from it
             shape = e.target.output(e.nr).shape if e.target is not None else e.value and e.value.shape
             tip = f"{source.name} {shape_text(shape)} went into {f.outputs[0].name}, which failed"
             self.p.link(source, item, "forward", tip, edge=e, label=shape_text(shape))
@@ -350,7 +350,7 @@ class _Compact(View):
         return item
 
     def result(self, members: list[Function]) -> str:
-        """The shape of what leaves a box, unless an arrow says it."""
+        """The shape of a box's result, unless an arrow says it."""
         inside = set(members)
         uses = [e for f in members if f.edges for e in f.users if e.source not in inside]
         if self.p.terse > 1 or (not self.p.terse and any(e.source in self.within for e in uses)):
@@ -365,7 +365,7 @@ class _Functions(_Compact):
         super().draw()
         if not self.beside_modules:
             return
-        uses: dict[tuple, dict[Item, None]] = {}  # of the caller's data: the items that keep it
+        uses: dict[tuple, dict[Item, None]] = {}  # for the caller's data: the items that keep it
         for item, s in ((self.p.of_function[f], s) for f in self.order for s in f._saved or () if s.data):
             if s.label.isidentifier():
                 uses.setdefault((s.label, shape_text(s.data)), {})[item] = None
@@ -380,7 +380,7 @@ class _Functions(_Compact):
         out = f.outputs[0]
         name = out.name.partition(".")[2] if self.p.terse and out.name.count(".") > 1 else out.name
         lines = [name_line(name), sub_line(shape_text(out.shape), size=SMALLEST)]
-        if len(self.graph) <= SMALL:  # of more the legend says it
+        if len(self.graph) <= SMALL:  # if there are more, the legend says it
             lines.append(sub_line("AccumulateGrad", "note", TINY))
         column = Column.of(lines, 64, 12, 6)
         column.width += 12
@@ -392,7 +392,7 @@ class _Functions(_Compact):
         named = [o.name for o in f.outputs if o.named and o.name]
         sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), shape_words(out)) if t)
         inputs = {e for e in f.edges if e.target is not None}
-        # beside modules as the program calls it
+        # beside modules, under the program's name for it
         title = operation(f, inputs) if self.beside_modules else f.name
         column = Column.of([name_line(title, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
         return self.p.add("function", "card", column, function_tooltip(f), **self.about(f, out))

@@ -32,7 +32,7 @@ Names = Mapping[str, Any] | Mapping[Any, str] | Iterable[tuple[str, Any]] | Modu
 Fold = bool | int | str | type | Callable[[Any], bool] | None
 F = TypeVar("F", bound=Callable[..., Any])
 
-# what other programs call it, and what it is called here
+# its name in other programs, and its name here
 ELSEWHERE = {
     "rankdir": "direction",
     "params": "names",

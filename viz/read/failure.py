@@ -1,6 +1,6 @@
 """What failed in a pass that raised: the operation, what went into it, and the lines that made that.
 
-Read from the traceback, from the source text at the place where it was raised, and from what a recording has seen; no
+Found from the traceback, from the source text at the place of the error, and from what a recording has seen; no
 part of the program is run again. What cannot be known for certain is left out.
 """
 
@@ -66,7 +66,7 @@ class Failure:
     operation: str
     graph: Graph
     place: Place | None = None  # the line that failed; of a backward node the line that made it
-    more: list[tuple[str, Place]] = field(default_factory=list)  # what happened on other lines
+    more: list[tuple[str, Place]] = field(default_factory=list)  # events on other lines
     module: str | None = None
     operands: list[Operand] = field(default_factory=list)
     given: str = "It was given"  # what the operands are
@@ -78,7 +78,7 @@ class Failure:
     def title(self) -> str:
         inside = f" in {self.module}" if self.module else ""
         where = f" on {self.place}" if self.place else ""
-        if self.given == SAVED:  # a node, whose line made it and did not fail
+        if self.given == SAVED:  # a node: its line made it, and did not fail
             return one_line(f"{self.operation}{inside}{f', made{where},' if where else ''} failed")
         return one_line(f"{self.operation} failed{inside}{where}")
 
@@ -140,7 +140,7 @@ def _of_forward(
     layer = next((e for e in forward if e.module is not None), None)
     module = next((e.module for e in reversed([*own, *rest]) if e.module is not None), None)
     node, text = here.written()
-    if layer is not None:  # a layer of the framework's: what it was called with, and what it has
+    if layer is not None:  # a layer of the framework: what it was called with, and what it holds
         operation = type(layer.module).__name__
         found = _of_layer(layer, recording._modules.get(id(layer.module), ("", ""))[1])
     else:
@@ -165,7 +165,7 @@ def _of_forward(
     made = [getattr(t, "grad_fn", None) for _, t in found] + [t.grad_fn for t in held]
     made += [thing.fn for _, thing in found if isinstance(thing, _Result)]
     made += [*recording._made_by, *recording._seen]
-    made += [fn for fn, _ in recording._values] if layer is None else []  # in a layer they are its own affair
+    made += [fn for fn, _ in recording._values] if layer is None else []  # in a layer they are internal
     graph = _named(read_nodes([fn for fn in dict.fromkeys(made) if fn is not None]), own)
     failure = Failure(said(error), operation, graph, here.place)
     if own[0].place != here.place:
@@ -204,8 +204,8 @@ def _of_layer(layer: Entry, path: str) -> list[tuple[str, Any]]:
 def _with_temporaries(
     found: list[tuple[str, ast.AST, Any]], args: list, recording: Recording, frame: FrameType
 ) -> list[tuple[str, Any]]:
-    """The tensors among the operands. A tensor that no variable holds went into the operator itself, which was seen,
-    or was returned by a call on this very line; it is None if this is uncertain."""
+    """The tensors among the operands. A tensor that no variable holds is known if it went into the operator itself, which was
+    seen, or was returned by a call on this very line; otherwise it is None."""
     known = [thing for _, _, thing in found]
     unnamed = [a for a in args if is_tensor(a) and not any(a is thing for thing in known)]
     fresh = [(fn, nr) for fn, nr in recording._values if fn not in recording._seen]
@@ -351,7 +351,7 @@ def _called_by_the_pass(entries: list[Entry]) -> list[Entry]:
 
 
 def _next(graph: Graph, done: set[Function]) -> Function | None:
-    """The node that an engine takes next: ready, and the newest."""
+    """The node that an engine takes next: the newest of those that are ready."""
     roots = {r.function for r in graph.roots}
     left = (f for f in graph.functions if f not in done and (f.users or f in roots))
     ready = [f for f in left if all(e.source in done for e in f.users)]

@@ -1,5 +1,5 @@
-"""Our hooks on the user's nodes: they are removed whatever happens, even if Ctrl+C comes at the worst moment. `Progress`
-follows with two on each node how far a backward pass comes that raises."""
+"""Our hooks on the user's nodes: they are removed whatever happens, even if Ctrl+C comes at the worst moment. `Progress` uses
+two per node to follow how far a backward pass gets before it raises."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hanging(do: Callable[[list[Any]], T]) -> T:
         finally:
             let_go(handles)
     except BaseException:
-        let_go(handles)  # it came on the way into the first
+        let_go(handles)  # the interrupt came before the first was registered
         raise
 
 
@@ -36,7 +36,7 @@ def let_go(handles: list[Any]) -> None:
             handles.pop()
     except BaseException as error:
         if handles and isinstance(error, Exception):
-            handles.pop()  # it cannot be taken away
+            handles.pop()  # it cannot be removed
         let_go(handles)
         raise
 
@@ -49,10 +49,10 @@ class Progress:
         self.begun: list[Any] = []
 
     def follow(self, tensors: Iterable[Any], run: Callable[[], T]) -> T:
-        """``run()``, a backward pass from ``tensors``, with two hooks on each node until it is over."""
+        """``run()``, a backward pass from ``tensors``, with two hooks on each node until it ends."""
 
         def following(handles: list[Any]) -> T:
-            # nodes without hooks, a tensor without a graph: then it is not known how far the pass came
+            # nodes without hooks, a tensor without a graph: how far the pass got is unknown then
             with contextlib.suppress(Exception), unseen():
                 nodes = list(islice(behind([t.grad_fn for t in tensors], lambda fn: True), MOST + 1))
                 for fn in nodes if len(nodes) <= MOST else ():

@@ -1,6 +1,6 @@
-"""Which module made which function: from a recording, which saw the modules run, or from the parameters that are read.
+"""Which module made which function: from a recording, which saw the modules run, or from the parameters that functions read.
 
-``know(graph)`` writes it down once, when the graph is read: ``f.module`` and ``f.call`` of every function that one module is
+``know(graph)`` notes it once, when the graph is read: ``f.module`` and ``f.call`` of every function that one module is
 known to have made. The names of the parameters are all that this needs.
 """
 
@@ -49,7 +49,7 @@ def know(graph: Graph) -> None:
     already done so. Without one, a function that reads ``layer.weight``, directly or through its transpose, belongs to
     ``layer``; the next call begins where the parameter that was read first is read again. An activation in a
     Sequential is the function next to the layer beside it. What a backward pass made belongs to the module whose function it
-    differentiates, and what is in between to the module around them all; its call is the number of the pass.
+    differentiates, and functions in between to the module around all of those; the number of the pass is its call number.
     """
     order = [f for f in graph.functions if f.kind != "accumulate"]
     graph.recorded = any(f.call is not None for f in order)
@@ -58,7 +58,7 @@ def know(graph: Graph) -> None:
         for f, (module, call) in _by_parameters([f for f in order if not f.second], graph).items():
             f.module, f.call = module, call
     for number, made in enumerate(found, 1):
-        # of a transposed weight that nothing uses, the owner of the weight
+        # for a transposed weight that nothing uses, the owner of the weight
         targets = {f: [e.target for e in g.edges if e.target] if g else [] for f, g in made.items()}
         of = {f: (g and g.module) or "".join(map(owner, targets[f][:1])) for f, g in made.items()}
         common = shared_path(filter(None, of.values()))
@@ -69,8 +69,8 @@ def know(graph: Graph) -> None:
 
 def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[str, int]]:
     classes = graph.classes
-    owners: dict[Function, list[str]] = {}  # of a parameter: several where it is tied
-    frozen: dict[tuple[int, int] | None, str] = {}  # by where it is: a function that keeps one has read it
+    owners: dict[Function, list[str]] = {}  # the owners of a parameter: several if it is tied
+    frozen: dict[tuple[int, int] | None, str] = {}  # by address: a function that keeps one has read it
     for path, module in graph.modules.items():
         for name, parameter in (own_dict(module).get("_parameters") or {}).items():
             if (leaf := graph.by_leaf.get(id(parameter))) is not None:
@@ -88,24 +88,24 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
     # module -> number of its call, the parameters that it read first in this call
     now: dict[str, tuple[int, set[Function | str]]] = {}
     made: dict[Function, tuple[str, int]] = {}
-    gradients: set[Function] = set()  # what is computed from what a backward pass made
+    gradients: set[Function] = set()  # functions computed from the results of a backward pass
     for f in order:
         inputs = [e.target for e in f.edges if e.target is not None]
         gradients |= {f} if any(t.second or t in gradients for t in inputs) else set()
         leaves = [{t} if owner(t) else reads.get(t, set()) for t in inputs]
         read = set().union(*leaves, *({frozen[s.memory]} for s in f._saved or () if s.memory in frozen))
         modules = {owning(leaf) for leaf in read}
-        if len(modules) > 1:  # one that has all, where some are tied; else one that the others are parts of
+        if len(modules) > 1:  # a module with all of them, if some are tied; else one that contains the others
             tied = set.intersection(*(set(owners.get(leaf, ())) for leaf in read))
             modules = tied or {m for m in modules if all(m in prefixes(other) for other in modules)}
         if len(modules) != 1:
             continue
         shapes = {None if isinstance(o, str) else o.outputs[0].shape for o in [f, *read]}
         if f in gradients and base_name(f.name) in ("Add", "Sub") and len(shapes) == 1:
-            reads[f] = read  # a step of training that is differentiated: the next call reads its result
+            reads[f] = read  # a differentiated training step: the next call reads its result
             continue
         module, looks_up = modules.pop(), base_name(f.name) in ("Embedding", "EmbeddingBag")
-        if all(leaves) and len(inputs) == len(f.edges) and not looks_up:  # its use will show whose it is
+        if all(leaves) and len(inputs) == len(f.edges) and not looks_up:  # its use will show its owner
             shape = f.outputs[0].shape
             # a single number made of parameters is a penalty, such as their norm
             if base_name(f.name) in TURNS or (shape is not None and size_of(shape) > 1):
@@ -144,13 +144,13 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
 
 
 def is_sequential(module: Any) -> bool:
-    """Whether a module runs its parts one after another: a Sequential, or of a class made from it."""
+    """Whether a module runs its parts one after another: a Sequential, or an instance of a subclass."""
     forward = (kind for kind in type(module).__mro__ if "forward" in vars(kind))
     return next(forward, object).__name__ == "Sequential"
 
 
 def _prepared(f: Function, reads: dict) -> list[Function]:
-    """Results made from parameters alone for this use of them: a transposed weight, the exponential of a scale."""
+    """Results computed from parameters alone for this function: a transposed weight, the exponential of a scale."""
     found: dict[Function, None] = {}
     stack = [f]
     while stack:
@@ -161,8 +161,8 @@ def _prepared(f: Function, reads: dict) -> list[Function]:
 
 
 def _statistics(f: Function, made: dict) -> list[Function]:
-    """The functions that a norm written by hand runs on its input before its weight is read: everything that goes into
-    ``f`` alone and comes from one tensor."""
+    """The functions that a hand-written norm applies to its input before it reads its weight: all that feed only ``f`` and come
+    from one tensor."""
     region, entering, stack = {f: None}, set(), [f]
     while stack:
         for e in stack.pop().edges:
@@ -213,8 +213,8 @@ def _users(f: Function) -> list[Function]:
 def _between_layers(path: str, order: list[Function], made: dict, classes: dict) -> None:
     """The other functions of the layers of a Sequential: a single tensor goes from each layer to the next, so the
     functions before it belong to the one layer, those after it to the other."""
-    weights: set[Function] = set()  # what is made of parameters alone
-    layers: list[tuple[int, int]] = []  # the place of each known function, and its layer
+    weights: set[Function] = set()  # results of parameters alone
+    layers: list[tuple[int, int]] = []  # the position of each known function, and its layer
     for k, f in enumerate(order):
         if all(e.target is not None and (not e.target.edges or e.target in weights) for e in f.edges):
             weights.add(f)
@@ -244,7 +244,7 @@ def _between_layers(path: str, order: list[Function], made: dict, classes: dict)
             made |= dict.fromkeys(functions, known[0] if known else (f"{path}.{n}", None))
 
 
-# the class of a module without parameters, and the functions that it calls, where they have another name
+# the class of a module without parameters, and the functions that it calls, if their name is different
 CALLS = {
     "adaptiveavgpool2d": ("mean",),
     "dropout": ("mul", "nativedropout"),
@@ -268,7 +268,7 @@ def _reshaped(f: Function, inputs: list[Function]) -> Iterator[Function]:
         return
     after = _users(f)[0]
     before = [t for t in inputs if base_name(t.name) in ("View", "UnsafeView") and len(_users(t)) == 1]
-    # where it does not lie in one piece
+    # if it is not contiguous
     copied = [e.target for t in before for e in t.edges if e.target is not None]
     before += [t for t in copied if base_name(t.name) == "Clone" and len(_users(t)) == 1]
     data_is_plain = all(t.kind == "accumulate" or base_name(t.name) in TURNS for t in inputs)

@@ -1,4 +1,4 @@
-"""Read a tensor's graph, name it, and add what is remembered of its forward pass: the starting point of every part of viz."""
+"""Read a tensor's graph, name it, and add what was recorded of its forward pass: every part of viz starts here."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .text import SUBSCRIPTS
 def prepare(
     tensors: Any, verb: str, names: Any, frame: FrameType | None, forward: Any = None
 ) -> tuple[Graph, dict]:
-    """Read and name the graph of ``tensors``, with what ``viz.record`` knows of it, the modules that made it, and what backward
-    passes made (behind ``forward``, if that is given)."""
+    """Read and name the graph of ``tensors``, with what ``viz.record`` knows about it, the modules that made it, and the
+    functions that backward passes made (``forward``: as in ``viz.draw``)."""
     graph = read(as_tensors(tensors, verb))
     plain = give_names(graph, frame, names, recall)
     mark(graph, frame, forward)
@@ -50,7 +50,7 @@ def recall(graph: Graph) -> None:
             number, nr = made["detached"] or (None, 0)
             if number in numbered:
                 cut_off(unknown[0], (numbered[number], nr))
-            elif number is not None and not unknown[0].tensor:  # of something that is not in this graph
+            elif number is not None and not unknown[0].tensor:  # it belongs to another graph
                 unknown[0].label, unknown[0].tensor = "(…).detach()", True
         for nr, entry in made["outputs"].items():
             out = f.output(nr)

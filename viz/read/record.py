@@ -1,10 +1,10 @@
-"""Remember the forward pass while it runs: the name, the value and the source line of everything that is computed.
+"""Record the forward pass while it runs: the name, the value and the source line of everything that is computed.
 
 ``with viz.record():`` follows the lines of the block (and of the functions it calls that live in the same file or notebook)
 and writes what it sees into ``node.metadata``, so it lives exactly as long as the graph does. ``draw``, ``trace`` and
-``step`` find it there. Uses Python's line tracing (a debugger that was tracing gets its turn back afterwards) and, until the
+``step`` find it there. Uses Python's line tracing (a debugger's trace function is restored afterwards) and, until the
 block ends, wraps the operators of the tensor class, for the values that no variable ever holds. Where the block raises,
-``explain`` (failure.py) finds out what failed; the exception goes on as it came.
+``explain`` (failure.py) finds out what failed; the exception propagates unchanged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .text import plural
 from .transforms import accumulator, tangent_of, whole
 from .values import Value, same, scalar_text, unseen
 
-KEY, TANGENT = "viz", "viz tangent"  # of node.metadata; the second of an accumulator's
+KEY, TANGENT = "viz", "viz tangent"  # keys of node.metadata; the second is used on accumulators
 # the methods whose results may be temporaries that no variable ever holds
 OPERATORS = "add radd sub rsub mul rmul truediv rtruediv pow rpow neg matmul rmatmul getitem abs"
 METHODS = (
@@ -39,18 +39,18 @@ METHODS = (
 )
 OPERATIONS = [f"__{name}__" for name in OPERATORS.split()] + METHODS.split()
 CAN_BE_CHANGED = 1 << 9  # of the flags of a class: it was made by a class statement
-CALLS = count()  # no two calls of modules are taken for one, in whatever recordings they are
-NAMES_IN = 500  # tensors looked at after each line
-# the tensor classes whose operations are noted: what stood in the class, and who listens. Several threads may record at once
+CALLS = count()  # numbers all calls of modules: no two are taken for one, even in different recordings
+NAMES_IN = 500  # at most this many tensors are looked at after each line
+# the tensor classes whose operations are noted: the originals, and the recordings that listen. Threads may record at once
 WATCHED: dict[type, tuple[dict[str, Any], list[Recording]]] = {}
 LOCK = threading.RLock()
 
 
 def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A part of a recording that runs inside the user's program: it only looks.
+    """Decorate a part of a recording that runs inside the user's program: it only reads.
 
-    Whatever goes wrong while it looks (a module that is half built, an object that refuses, a tracer's tensor) leaves
-    something unknown and is never raised in the program. It ignores other threads, and what a compiler traces is not a
+    An error while it reads (a half-built module, an object that raises, a tracer's tensor) leaves something unknown and is
+    never raised in the program. It ignores other threads, and what a compiler traces is not a
     run of the program.
     """
 
@@ -82,7 +82,7 @@ def _noting(method: Callable[..., Any], recordings: list[Recording]) -> Callable
 
 
 def _following(method: Callable[..., Any], recordings: list[Recording]) -> Callable[..., Any]:
-    """``backward``, and if it raises, how far the pass came."""
+    """Wrap ``backward``: if it raises, note how far the pass got."""
 
     @functools.wraps(method)
     def following(*args: Any, **kwargs: Any) -> Any:
@@ -103,13 +103,13 @@ class Recording:
     ``failure`` says what failed if the block has raised, as ``explain`` returned it; otherwise None.
     """
 
-    # (recording, exception) -> what failed: set where pictures can be made
+    # (recording, exception) -> what failed: set by viz/show, which can make pictures
     explain: Callable[[Recording, Exception], Any] | None = None
 
     def __init__(self, filename: str | None = None) -> None:
         self.operations, self.lines, self._filename = 0, 0, filename
         self.failure: Any = None
-        # the exception, the arguments of the operation that raised it, and how far a backward pass came
+        # the exception, the arguments of the operation that raised it, and how far a backward pass got
         self._raised: tuple[Exception | None, tuple[Any, ...], Progress | None] = None, (), None
         self._following, self._thread = False, threading.get_ident()
         # a frame's parameters: the tensors that it was called with
@@ -123,17 +123,17 @@ class Recording:
         self._values: dict[tuple[Any, int], tuple[Value | None, Value | None]] = {}
         # for what vmap made: the number of examples, and their axis
         self._batches: dict[tuple[Any, int], tuple[int, int]] = {}
-        self._places: dict[Any, tuple[Any, int]] = {}  # where numbers are -> whose they are
+        self._places: dict[Any, tuple[Any, int]] = {}  # memory address -> the tensor whose numbers are there
         self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
-        self._others: dict[Any, Any] = {}  # function with two operands -> the one without gradient
-        self._plain: dict[int, str] = {}  # what tensors that need no gradient are called
+        self._others: dict[Any, Any] = {}  # function with two operands -> the operand that needs no gradient
+        self._plain: dict[int, str] = {}  # names of tensors that need no gradient
         self._watched: set[type] = set()
         self._looked_into: set[int] = set()  # objects that were asked for the modules that they hold
         # modules whose calls are watched, kept alive, and their names
         self._modules: dict[int, tuple[Any, str]] = {}
         self._handles: list[Any] = []  # of the hooks on them
-        self._looked = self._look_began = 0.0  # seconds taken by looks that have ended; when the newest began
-        # calls that have begun: the module, the newest node before it, when, and how long had been looked until then
+        self._looked = self._look_began = 0.0  # seconds spent reading so far; when the newest read began
+        # calls that have begun: the module, the newest node before it, when, and the seconds spent reading until then
         self._running: list[tuple[Any, int, float, float]] = []
         self._made_by: dict[Any, tuple[str, int | None]] = {}  # function -> module and its call
         # function -> the calls of modules that it was made in, innermost first: module, number, seconds
@@ -145,7 +145,7 @@ class Recording:
     def __enter__(self) -> Recording:
         try:
             self.start(sys._getframe(1) if self._filename is None else None)
-        except BaseException:  # Ctrl+C, before there is anything to leave
+        except BaseException:  # Ctrl+C before there is anything to undo
             self._leave()
             raise
         return self
@@ -156,10 +156,10 @@ class Recording:
     def __reduce__(self) -> tuple[Any, ...]:
         return Recording, ()
 
-    _compiling: Callable[[], bool] = staticmethod(bool)  # False, where nothing compiles
+    _compiling: Callable[[], bool] = staticmethod(bool)  # False where nothing compiles
 
     def start(self, frame: FrameType | None) -> None:
-        """Follow the program from here on: the lines of ``frame`` or, if there is none, those of ``filename``."""
+        """Follow the program from now on: the lines of ``frame`` or, if there is none, those of ``filename``."""
         self._before = (sys.gettrace(), frame.f_trace if frame is not None else None)
         self._following = True
         compiler = getattr(sys.modules.get("torch"), "compiler", None)
@@ -181,7 +181,7 @@ class Recording:
         self._watch_modules(frame)
 
     def stop(self, kind: type | None = None, error: BaseException | None = None, *trace: object) -> None:
-        """Look at the last line, fill in the temporaries' values, and stop following. An exception goes on unchanged."""
+        """Look at the last line, fill in the temporaries' values, and stop following. An exception propagates unchanged."""
         try:
             sys.settrace(self._before[0])
             if self._frame is not None:
@@ -190,13 +190,13 @@ class Recording:
                 self._explain(error)
             self._fill_in()
             self._leave()
-        except BaseException:  # Ctrl+C, perhaps in the middle of leaving
+        except BaseException:  # Ctrl+C, perhaps in the middle of `_leave`
             self._leave()
             raise
         finally:
             operations, lines = len(self._seen), {(m["file"], m["line"]) for m in self._seen.values()}
             failure = self.failure
-            vars(self).update(vars(Recording()))  # nothing of the program is held
+            vars(self).update(vars(Recording()))  # keep no reference to the program
             self.operations, self.lines, self.failure = operations, len(lines), failure
 
     __exit__ = stop
@@ -206,7 +206,7 @@ class Recording:
         self.failure = Recording.explain and Recording.explain(self, error)
 
     def _leave(self) -> None:
-        """Restore what was there. This may be done twice, and started again after an interrupt."""
+        """Restore everything that was replaced. Safe to call twice, and again after an interrupt."""
         with contextlib.suppress(RuntimeError):  # Ctrl+C may have come between the lock and its block
             while True:
                 LOCK.release()
@@ -270,7 +270,7 @@ class Recording:
                 for name, method in own.items() if not recordings else ():
                     if method is not None:
                         setattr(kind, name, method)
-                    elif name in vars(kind):  # it was inherited
+                    elif name in vars(kind):  # inherited: nothing to restore
                         delattr(kind, name)
                 if not recordings:
                     WATCHED.pop(kind, None)
@@ -279,8 +279,8 @@ class Recording:
     # -- the calls of modules
 
     def _watch_modules(self, frame: FrameType) -> None:
-        """For the modules that the frame's variables hold, at any depth, note what each of their calls makes. Each
-        object is looked into once."""
+        """For the modules that the frame's variables hold, at any depth, note what each of their calls makes. Each object is
+        searched once."""
         held = [*frame.f_locals.items(), *frame.f_globals.items()]
         new = [(n, v) for n, v in held if id(v) not in self._looked_into and not isinstance(v, PLAIN)]
         self._looked_into |= {id(v) for _, v in new}
@@ -314,7 +314,7 @@ class Recording:
         now = perf_counter()
         while self._running:
             began, newest, since, looked = self._running.pop()
-            if began is module:  # calls above it ended with an exception
+            if began is module:  # calls inside it ended with an exception
                 break
         else:
             return
@@ -329,8 +329,8 @@ class Recording:
     # -- following the program
 
     def _trace(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any] | None:
-        """What Python calls for each line. Ctrl+C in here ends the recording, as it ends the tracing: after the
-        block's last line nothing else would end it."""
+        """What Python calls for each line. Ctrl+C in here ends the recording along with the tracing: after the block's last
+        line nothing else would end it."""
         try:
             return self._call(frame) if event == "call" else self._local(frame, event, arg)
         except BaseException:
@@ -376,7 +376,7 @@ class Recording:
         found = reachable(frame, 2)[0][:NAMES_IN]
         for called, tensor in found:
             self._watch(type(tensor))
-            # what a function, and those inside it, call a parameter is no name of what it was given
+            # a parameter's name, in a function or those inside it, is not a name for the caller's tensor
             given = any(names.get(called) == id(tensor) for names in self._given.values())
             name = None if given else called
             tensor, batch = whole(tensor)
@@ -414,7 +414,7 @@ class Recording:
 
     @guarded
     def _fill_in(self) -> None:
-        """Values of temporaries that no variable held: kept by a node, or computed again from those that are known."""
+        """Values of temporaries that no variable held: kept by a node, or recomputed from known values."""
         for leaf, slope in self._duals:
             if (node := accumulator(leaf)) is not None:
                 node.metadata[TANGENT] = slope
@@ -452,7 +452,7 @@ class Recording:
         return (sequence(at[0]), at[1]) if at is not None and same(self._values[at][0], value) else None
 
     def _described(self, other: Any, value: Value | None) -> tuple[str | None, Value | None, bool]:
-        """Label, value, and whether it is a named tensor, of an operand that needs no gradient."""
+        """(label, value, whether it is a named tensor) of an operand that needs no gradient."""
         if not is_tensor(other):
             return scalar_text(other), None, False
         name = self._plain.get(id(other))
@@ -478,7 +478,7 @@ def sequence(fn: Any) -> int:
 
 @public
 def record() -> Recording:
-    """Remember the forward pass of a ``with`` block: values, names and source lines of every temporary.
+    """Record the forward pass of a ``with`` block: values, names and source lines of every temporary.
 
         with viz.record():
             h = (x @ w + b).tanh()
@@ -486,6 +486,6 @@ def record() -> Recording:
         viz.step(loss)          # shows the lines, and the values of x @ w and x @ w + b as well
 
     Works in a notebook cell, a function or a script; functions called from the block are followed if they live in the same
-    file or notebook. What was recorded belongs to the graph and goes with it.
+    file or notebook. What was recorded belongs to the graph and is deleted with it.
     """
     return Recording()

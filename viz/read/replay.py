@@ -1,6 +1,6 @@
-"""Forward values that nothing holds any more, computed again in NumPy, in float64, for operations that are known by
-node name; and shapes, worked out from what the nodes keep. Unknown ones are left out. A recording fills in temporaries with
-it, and run/check.py perturbs it.
+"""Forward values that are no longer held anywhere, recomputed in NumPy, in float64, for operations that are known by
+node name; and shapes, worked out from what the nodes keep. Unknown values are left out. A recording fills in temporaries with
+this, and run/check.py perturbs it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from . import rules
 from .graph import Edge, Function, Graph
 from .values import Value
 
-LARGEST = 20_000  # elements; larger inputs are not computed with
+LARGEST = 20_000  # elements; nothing is computed from larger inputs
 
 Array = np.ndarray
 _literal = lru_cache(maxsize=1024)(ast.literal_eval)
@@ -44,7 +44,7 @@ def axes(shape: tuple[int, ...], dim: Any) -> tuple[int, ...]:
     return tuple(int(d) % len(shape) for d in several) if several and shape else tuple(range(len(shape)))
 
 
-# of the inputs alone
+# these need only the inputs
 PLAIN: dict[str, Callable[..., Array]] = {
     "Mul": np.multiply, "Div": np.divide, "PowBackward1": np.power, "Neg": np.negative, "Abs": np.abs, "Exp": np.exp,
     "Reciprocal": np.reciprocal, "Log": np.log, "Sqrt": np.sqrt, "Rsqrt": lambda x: x**-0.5, "Sin": np.sin, "Cos": np.cos,
@@ -110,7 +110,7 @@ def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
     base = rules.base_name(f.name)
     forward = FORWARD.get(f.name) or FORWARD.get(base)
     shape = f.outputs[0].shape
-    if base in NUMBERS and len(inputs) == 1 and f.other:  # the 4 of 4 - x, which is no input of the node
+    if base in NUMBERS and len(inputs) == 1 and f.other:  # the 4 of 4 - x, which is not an input of the node
         with contextlib.suppress(ValueError):
             inputs = [*inputs, np.float64(f.other)]
     if forward is None or shape is None or any(x is None or not 0 < x.size <= LARGEST for x in inputs):
@@ -125,13 +125,13 @@ def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
 def kept_numbers(f: Function) -> dict[str, Any]:
     kept: dict[str, Any] = {s.name: s.value.array for s in f._saved or () if s.value is not None}
     for name, text in rules.numbers_of(f).items():
-        with contextlib.suppress(ValueError, SyntaxError):  # nothing here needs what is no number
+        with contextlib.suppress(ValueError, SyntaxError):  # nothing here needs anything but numbers
             kept[name] = _literal(text)
     return kept
 
 
 def worked_out(graph: Graph) -> dict[Function, Value]:
-    """The values of functions with one output that no node keeps, if those that follow from them are as measured: the square in
+    """Values, of functions with one output, that no node keeps, if what follows from them is as measured: the square in
     ``((x @ w) ** 2).mean()`` is shown if its mean is the loss. If anything differs (a leaf has been changed since), none is."""
     values = replay(graph.functions)
     found: dict[Function, Value] = {}
@@ -173,7 +173,7 @@ def infer_shapes(graph: Graph) -> None:
         _inputs_from_sizes(f)
     for f in graph.functions:
         _from_inputs(f)
-    for f in reversed(graph.functions):  # an elementwise operation shows the shape of its input, too
+    for f in reversed(graph.functions):  # an elementwise result gives its input's shape, too
         if rules.base_name(f.name) in UNARY and len(f.outputs) == len(f.edges) == 1 and f.edges[0].target:
             made = f.edges[0].target.output(f.edges[0].nr)
             made.shape = f.outputs[0].shape if made.shape is None else made.shape
@@ -231,7 +231,7 @@ def _joined(s: list[Shape], k: dict) -> Shape:
     return tuple(sum(shape[i] for shape in s) if i == at else n for i, n in enumerate(s[0]))
 
 
-# what these make of the shapes of their inputs and of the numbers that they keep
+# the shapes of their results, from those of their inputs and the numbers that they keep
 MADE: dict[str, Callable[[list, dict], Shape | None]] = {
     **dict.fromkeys(UNARY, lambda s, k: s[0]),
     **dict.fromkeys(BINARY, lambda s, k: None if None in s else np.broadcast_shapes(*s)),

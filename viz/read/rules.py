@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 TRANSPOSES = ("T", "Transpose", "Permute")
-# operations that only turn a tensor, or take a part of it
+# operations that only transpose a tensor, or take a part of it
 TURNS = [*TRANSPOSES, "View", "UnsafeView", "ReshapeAlias", "Expand", "Repeat", "Squeeze"]
 TURNS += ["Unsqueeze", "Clone", "ToCopy", "Slice", "Select", "Split", "SplitWithSizes", "Chunk", "Unbind"]
 
@@ -24,7 +24,7 @@ class Rule:
     """``form``: the forward operation, inputs in braces. ``inputs``: name -> (code, mathematics) in graph order.
 
     In the mathematics ``{g}`` is the gradient that comes in, ``{self}``, ``{other}``, ... the inputs,
-    ``{result}`` the output. ``cases``: the rules of nodes that keep this number or tensor, by it ("training=False", "weight").
+    ``{result}`` the output. ``cases``: rules for nodes that keep a certain number or tensor ("training=False", "weight").
     ``conjugates``: whether the rule itself says which complex numbers are conjugated.
     """
 
@@ -159,7 +159,7 @@ def _of_input(function: Any, name: str) -> tuple[str, ...] | None:
     return told
 
 
-# a rule that is the call of a function inside the framework: its name says nothing to a reader
+# a rule that only calls a function inside the framework, whose name means nothing to a reader
 _HELPER = re.compile(r"\b(_\w+|\w+_(self|backward|reduced)|scaled)\(|sym_sizes")
 
 
@@ -176,8 +176,8 @@ def is_helper(code: str | None) -> bool:
     return code is not None and _HELPER.search(code) is not None
 
 
-_USUAL = {"alpha": "1", "beta": "1", "scale": "1", "correction": "1"}  # where a node does not keep it
-_FACTOR = re.compile(r" · \{(alpha|beta|scale)\}")  # left out where it is 1
+_USUAL = {"alpha": "1", "beta": "1", "scale": "1", "correction": "1"}  # if not kept by a node
+_FACTOR = re.compile(r" · \{(alpha|beta|scale)\}")  # left out if it is 1
 
 
 class _Words(dict):
@@ -201,7 +201,7 @@ def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
 
 
 def _conjugates(function: Any) -> tuple[set[str], list[bool]]:
-    """For a complex result: the names in its rule to be conjugated, and which inputs are real. (The table is for real ones.)"""
+    """For a complex result: the names to conjugate in its rule, and which inputs are real. (The table is for real inputs.)"""
     rule = rule_for(function.name)
     of = [function.outputs[0], *(e.target and e.target.output(e.nr) for e in function.edges)]
     result, *inputs = ["complex" in ((o and o.dtype) or "complex") for o in of]
@@ -217,11 +217,11 @@ def _in_brackets(text: str) -> str:
 
 
 def expression(function: Any, operands: dict[str, str]) -> str:
-    """The forward operation written with its operands: ``x @ w``; an operand with spaces gets brackets."""
+    """The forward operation written with its operands: ``x @ w``; an operand with spaces gets parentheses."""
     form = form_of(function, operands)
     if form is None:
         return f"{forward_name(function.name)}({', '.join(operands.values())})"
-    # where an operator or a method takes hold of an operand, a compound one needs brackets
+    # where an operator or a method applies to it, a compound operand needs parentheses
     bound = {k for k in operands if re.search(rf"\{{{k}\}}( [-+*/@]|\.|\[)|[-+*/@] ?\{{{k}\}}", form)}
     words = _Words({k: operand(v) if k in bound else v for k, v in operands.items()})
     inputs = [operands[name] for name in input_names(function) if name in operands]
@@ -232,7 +232,7 @@ def expression(function: Any, operands: dict[str, str]) -> str:
 
 
 def operand(text: str) -> str:
-    """An expression in brackets, unless it is one word or one call, or has them."""
+    """An expression in parentheses, unless it is one word or one call, or has them already."""
     return text if _ONE.fullmatch(text) else f"({text})"
 
 

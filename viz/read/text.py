@@ -1,4 +1,4 @@
-"""The width of text, from our own table, so that a picture has the same geometry on every machine; and files written whole.
+"""The width of text, from our own table, so that pictures are the same on every machine; tables; safe writing of files.
 
 The widths are those of a wide sans-serif face, so that the narrower ones in common use fit as well.
 """
@@ -16,7 +16,7 @@ _WIDTHS = (
     "77 75 29 29 66 56 86 75 79 60 79 69 63 61 73 68 99 69 61 69 39 34 39 84 50 50 61 63 55 63 62 35 63 63 28 28 58 28 97 "
     "63 61 63 63 41 52 39 63 59 82 59 59 52 64 34 64 84"
 )
-_EM = {chr(32 + i): int(w) for i, w in enumerate(_WIDTHS.split())}  # whole: every Python adds them up alike
+_EM = {chr(32 + i): int(w) for i, w in enumerate(_WIDTHS.split())}  # integers: their sums are exact
 _BOLD, _MONO, _OTHER, _WIDE = 1.1, 0.61, 70, 105
 Texts = Sequence[str]  # a row of a table
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
@@ -42,7 +42,7 @@ def one_line(text: object) -> str:
 def fit(text: str, limit: float, size: float, *, bold: bool = False, mono: bool = False) -> str:
     """``text`` on one line, cut with an ellipsis so that it is at most ``limit`` points wide.
 
-    It loses its end; a dotted name, such as ``model.layers.3.weight``, its beginning.
+    Text loses its end; a dotted name, such as ``model.layers.3.weight``, its beginning.
     """
     text = one_line(text)
     if width(text[:400], size, bold=bold, mono=mono) <= limit and len(text) <= 400:
@@ -59,7 +59,7 @@ def fit(text: str, limit: float, size: float, *, bold: bool = False, mono: bool 
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:
-    """A shape as people write it: ``(5, 3)``, ``(4,)``, ``scalar``; empty if it is unknown."""
+    """A shape as it is usually written: ``(5, 3)``, ``(4,)``, ``scalar``; empty if it is unknown."""
     if shape is None:
         return ""
     return "scalar" if not shape else str(tuple(int(n) for n in shape))

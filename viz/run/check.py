@@ -17,9 +17,9 @@ from ..read.values import number
 
 STEP = 1e-6
 TOLERANCE = 2e-3  # relative; float32 gradients are good to about 1e-6, a wrong rule is off by far more
-NOISE = 1e-6  # of the size of what comes in: what float32 and the difference itself may be off by where all cancels
+NOISE = 1e-6  # relative to the incoming gradient: the error of float32 and of the difference itself where everything cancels
 KINKED = frozenset({"Abs", "Relu", "LeakyRelu", "Maximum", "Minimum"})
-BLIND = frozenset({"Add", "Sub", "Rsub"})  # the other input makes no difference to the derivative
+BLIND = frozenset({"Add", "Sub", "Rsub"})  # the other input does not affect the derivative
 
 
 @np.errstate(all="ignore")
@@ -39,13 +39,13 @@ def _check(step: Any, values: dict) -> dict | None:
     if rules.base_name(f.name) in BLIND:
         pairs = zip(inputs, f.edges, strict=True)
         inputs = [np.float64(0.0) if x is None and e.target is None else x for x, e in pairs]
-        inputs += [np.float64(0.0)] * (len(inputs) == 1)  # 4 - x: the number is no input
+        inputs += [np.float64(0.0)] * (len(inputs) == 1)  # 4 - x: the number is not an input
     if run_forward(f, inputs) is None:
         return None
     g = step.total.array.astype(np.float64)
     near = any(x is not None and np.any(np.abs(x) < 2 * STEP) for x in inputs)
     if near and rules.base_name(f.name) in KINKED:
-        return None  # exactly at a kink both slopes are right
+        return None  # exactly at a kink, both slopes are right
     rng = np.random.default_rng(0)
     worst, told = 0.0, ""
     for slot, sent in enumerate(step.sent):

@@ -1,4 +1,4 @@
-"""Two backward passes beside each other: a learner's engine and the reference, two branches, minigrad and PyTorch.
+"""Two backward passes side by side: a learner's engine and the reference, two branches, minigrad and PyTorch.
 
 Works on traces (plain data) alone. Nodes are matched by their positions in the two graphs, whatever their tensors are
 called; steps by their nodes; numbers are compared as numbers.
@@ -31,11 +31,11 @@ Matches = dict[Function, Function]
 
 @dataclass(slots=True, eq=False)
 class Pair:
-    """A step on the left and the one on the right that it was matched with; None if there is none, or not at this place."""
+    """A step on the left and the one on the right that it was matched with; None if it has no partner here."""
 
     left: Step | None
     right: Step | None
-    difference: str | None  # None: the same
+    difference: str | None  # None: they are the same
     moved: bool = False  # the other side has this step, too, at another time
 
 
@@ -50,7 +50,7 @@ class Comparison:
     right: Trace
     pairs: list[Pair]
     labels: tuple[str, str]
-    # the first two nodes whose results are known and differ: the forward pass was another
+    # the first two nodes whose results are known and differ: the forward passes differ
     forward: tuple[Function, Function] | None = None
 
     @cached_property
@@ -134,7 +134,7 @@ def two(passes: Sequence[Any], verb: str) -> tuple[Any, Any]:
 
 
 def _match(a: Graph, b: Graph) -> Matches:
-    """Which node of ``a`` is which node of ``b``. Works from the roots down along equal operations, then from matched nodes up
+    """Match the nodes of ``a`` and ``b``. Works from the roots down along equal operations, then from matched nodes up
     again; names count only if both sides know them."""
     known = [{o.name for f in g.functions for o in f.outputs if o.named} for g in (a, b)]
     same: Matches = {}
@@ -170,7 +170,7 @@ def _match(a: Graph, b: Graph) -> Matches:
 
 
 def _inputs(f: Function, g: Function, fits: Callable[..., bool]) -> list[tuple[Function, Function]]:
-    """The inputs of two nodes, slot by slot; crosswise if only that fits (``a + b`` and ``b + a``)."""
+    """The inputs of two nodes, slot by slot; swapped if only that fits (``a + b`` and ``b + a``)."""
     pairs = [(e.target, d.target) for e, d in zip(f.edges, g.edges, strict=False) if e.target and d.target]
     if len(pairs) == 2 and not all(fits(*p) for p in pairs):
         crossed = [(pairs[0][0], pairs[1][1]), (pairs[1][0], pairs[0][1])]
@@ -197,7 +197,7 @@ def _in_order(a: Trace, b: Trace, same: Matches, labels: tuple[str, str], tolera
     pairs: list[Pair] = []
     left, right = list(a.steps), list(b.steps)
     while left or right:
-        # first what only one side has, then two different operations in one place, then what both have
+        # first steps of one side only, then different operations in one place, then steps of both sides
         if left and right and left[0] not in partner and right[0] not in back:
             x, y = left.pop(0), right.pop(0)
             pairs.append(Pair(x, y, f"is {x.name} here and {y.name} there"))

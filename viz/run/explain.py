@@ -15,9 +15,9 @@ from ..read.text import clipped, plural, shape_text
 from ..read.values import Value, same, short
 from .steps import Accumulated, Part, Sent, Step, Trace, Waiting
 
-LISTED = 40  # nodes of the queue listed at each step
+LISTED = 40  # at most this many nodes of the queue are listed at each step
 LISTED_NUMBERS = 6  # if several gradients are sent, one with more numbers is shown by its shape
-MISSING = 5  # senders named of those that a node waits for
+MISSING = 5  # at most this many of the senders that a node waits for are named
 
 
 def finish(out: Trace, plain: dict[int, str], keep: bool) -> None:
@@ -205,7 +205,7 @@ _BROADCASTS = {"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum", 
 
 
 def _reduced(f: Function, big: tuple[int, ...], small: tuple[int, ...]) -> str | None:
-    """How a broadcast input's gradient got back to its own shape, or None if nothing was broadcast."""
+    """How the gradient of a broadcast input was reduced to the input's shape, or None if nothing was broadcast."""
     if rules.base_name(f.name) not in _BROADCASTS or big == small or len(small) > len(big):
         return None
     padded = (1,) * (len(big) - len(small)) + small

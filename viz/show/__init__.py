@@ -1,1 +1,1 @@
-"""The parts that a person uses: the stepper, its pages, questions, sliders; the front end is in front/."""
+"""What the user sees: the stepper, its pages, questions, sliders. The front end is in front/."""

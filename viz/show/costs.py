@@ -27,7 +27,7 @@ from ..read.values import item_size, size_of
 from ..run.steps import Trace
 from ..run.trace import first_freed, remembered
 
-DEPTH = 3  # of modules in modules, as deep as the table goes
+DEPTH = 3  # levels of nested modules in the table
 LARGEST = 12  # without modules: as many nodes are listed
 
 
@@ -35,12 +35,12 @@ LARGEST = 12  # without modules: as many nodes are listed
 class Cost:
     """What a node, a module or a whole graph costs.
 
-    ``kept``: bytes that are alive until its backward pass because of it, leaves not counted. ``parameters``: bytes of the
+    ``kept``: bytes that it keeps alive until its backward pass, not counting leaves. ``parameters``: bytes of the
     leaves that it uses. ``forward``, ``backward``: seconds, None where they were not recorded.
     """
 
     name: str
-    kind: str = ""  # the class of a module, the name of a node
+    kind: str = ""  # the class of a module or the name of a node
     depth: int = 0
     functions: int = 1
     kept: int = 0
@@ -81,7 +81,7 @@ class Costs:
         for picture in pictures:
             self._paint(picture, by)
         picture, places = fitting(self.graph, pictures, SECONDS, limited=fold is None and direction is None)
-        self._paint(picture, by)  # one of fewer boxes, that was not among them
+        self._paint(picture, by)  # a picture with fewer boxes, made as a last resort
         return Drawing(picture, self.graph, places)
 
     def _paint(self, picture: Picture, by: str) -> None:
@@ -144,7 +144,7 @@ def costs(*tensors: Tensors | Trace, names: Names = None, _frame: FrameType | No
 
     tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
     times as well. Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and
-    nothing changed. After a pass that ``viz.step`` ran, what it kept is still known; after another one it is freed: ValueError.
+    nothing changed. After a pass that ``viz.step`` ran, they are still known; ValueError after any other pass.
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
@@ -192,7 +192,7 @@ class _Memory:
 
 
 def kept_once(graph: Graph) -> dict[Function, int]:
-    """The bytes that each function keeps, shared memory counted for the first of them: they add up to the total."""
+    """The bytes that each function keeps, with shared memory counted for the first, so that the sum is the total."""
     memory, seen, kept = _Memory(graph), set[Any](), {}
     for f in graph.functions:
         own = {at: size for at, size in memory.of[f].items() if at not in seen}
@@ -224,7 +224,7 @@ def _forward(functions: list[Function], path: str | None = None) -> float | None
 
 def _modules(graph: Graph) -> Iterator[tuple[str, int, list[Function]]]:
     """Path, depth and functions of every module, outer ones before inner: the functions that it is known to have made,
-    even if that is a single one, and those in between."""
+    even if there is only one, and those in between."""
     found: dict[str, set[Function]] = {}
     for f in graph.functions:
         for path in prefixes(f.module or "") if f.kind != "accumulate" and not f.second else ():

@@ -5,7 +5,7 @@ values and gradients live.
 
 An edge that is cut does to the gradients what ``detach()`` at this place does: nothing is sent along it. The function runs
 again, forward and backward, after each change: the one part of viz that needs the kernel while it is used. May import
-ipywidgets. Makes tensors with the framework of the leaves or of the function, found by what it offers (``tensor`` and
+ipywidgets. Makes tensors with the framework of the leaves or of the function, recognised by its attributes (``tensor`` and
 ``autograd``), never by name.
 """
 
@@ -47,7 +47,7 @@ EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_gr
 
 
 def _framework(f: Callable[..., Any], leaves: Mapping[str, Any]) -> ModuleType:
-    """The module that makes tensors: that of a tensor among the leaves, otherwise one that the function's code names."""
+    """The module that makes tensors: that of a tensor among the leaves, otherwise a module that the function's code names."""
     for leaf in leaves.values():
         if is_tensor(leaf):
             return sys.modules[framework(leaf)]
@@ -138,7 +138,7 @@ class _State:
 
 
 def _labelled(graph: Graph) -> dict[str, Edge]:
-    """Every edge along which a gradient flows, by what people call it: ``c → b``, or ``y → x (self)`` where x is used twice."""
+    """Every edge along which a gradient flows, by its label: ``c → b``, or ``y → x (self)`` where x is used twice."""
     ends = [(e, e.target) for e in graph.edges if e.target is not None]
     plain = [f"{e.source.outputs[0].name} → {target.output(e.nr).name}" for e, target in ends]
     often = Counter(plain)
@@ -146,7 +146,7 @@ def _labelled(graph: Graph) -> dict[str, Edge]:
     for (e, _), label in zip(ends, plain, strict=True):
         if often[label] > 1:
             label += f" ({rules.input_names(e.source)[e.slot]})"
-        found[free(label, found)] = e  # two functions' results may have one name
+        found[free(label, found)] = e  # the results of two functions may have the same name
     return found
 
 
@@ -157,7 +157,7 @@ def _listed(names: Iterable[str]) -> str:
 
 class Explore(Live, widgets.VBox):
     """The leaves of ``f`` as controls over its graph. ``set(x=1.0)`` does what a slider does; ``cut("y → x")`` cuts an edge
-    (``edges`` lists them), ``join()`` joins all again, ``undo()`` takes back the last change. ``result`` and ``grads``
+    (``edges`` lists them), ``join()`` joins all of them again, ``undo()`` takes back the last change. ``result`` and ``grads``
     hold the numbers."""
 
     def __init__(self, f: Callable[..., Any], leaves: Mapping[str, Any], **picture: Any):
@@ -247,7 +247,7 @@ class Explore(Live, widgets.VBox):
             self.data, self._now = self._record()
         except Exception as error:  # the learner's function may raise anything: it is shown, not hidden
             self.message.value = _said(f"{type(error).__name__}: {error}", "alert")
-            now = self._state()  # for undo; the next change is compared with what worked last
+            now = self._state()  # for undo; the next change is compared with the last state that worked
             self._now = replace(before, values=now.values, grad=now.grad, cut=now.cut)
             return
         self.message.value = _said(self.changes(before, self._now))
@@ -255,7 +255,7 @@ class Explore(Live, widgets.VBox):
         self._look()
 
     def _look(self) -> None:
-        """The list of edges as it is now; the button says what it would do."""
+        """Update the list of edges; the button says what it would do."""
         shown = [(f"{label} (cut)" if label in self._cut else label, label) for label in self.edges]
         if tuple(self.choice.options) != tuple(shown):
             chosen = self.choice.value
@@ -292,7 +292,7 @@ class Explore(Live, widgets.VBox):
         said += [f"A gradient reaches {_listed(found)} again."] * bool(found)
         return " ".join(said) if said else "Nothing changed."
 
-    # -- changes from Python; a control does the same
+    # -- changes from Python, the same as those by the controls
 
     def set(self, **values: Any) -> None:
         """Give leaves new numbers: ``set(x=1.0, w=[1, 2])``. Raises KeyError or ValueError if that is impossible."""
@@ -399,7 +399,7 @@ def explore(
       that have ``requires_grad=True`` (a box switches it off). leaves: the same as a dict, also for a name such as "view".
     * view, direction, fold: as in ``viz.draw``; the default is cards, or only the functions if cards do not fit.
 
-    ``f`` returns a scalar tensor. An edge can be cut: choose it in the list, or click it in the picture. Every change is
+    ``f`` must return a scalar tensor. An edge can be cut: choose it in the list, or click it in the picture. Every change is
     described in words.
     """
     check_options(view, direction, fold)

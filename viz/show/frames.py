@@ -24,7 +24,7 @@ from ..read.values import Value
 from ..run.steps import Step
 from .payload import Payload
 
-WIDEST, HIGHEST, DPI = 1080, 810, 100  # of a GIF: pixels, and how many an inch
+WIDEST, HIGHEST, DPI = 1080, 810, 100  # of a GIF: size in pixels, and pixels per inch
 CAPTION = 46.0  # points below the picture, for the sentence
 NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
 GROUND = "#fdebdd"  # of a node as it fires
@@ -34,7 +34,7 @@ Window = tuple[float, float, float, float]
 
 
 def _number(value: Value, fill: str | None = None) -> str:
-    """A label: the numbers if they fit, otherwise a heat map; the shape if there are none. ``fill``: of a plate behind it."""
+    """A label: the numbers if they fit, otherwise a heat map; for no numbers the shape. ``fill``: the plate's colour."""
     count = value.array.size
     text = value.short(12) if count else shape_text(value.shape)
     label = escaped(f"{value.array.item():.4g}" if count == 1 else text)
@@ -78,7 +78,7 @@ class _Moment:
         if not own and item.kind in FOLLOWS:
             number = self.fired.get(item.function, 0)
             if lanes and item.kind != "gradient" and number < self.k:
-                number = 0  # the lane of the values only says what belongs together
+                number = 0  # the lane of values only shows what belongs together
         look = {}
         if number:
             now = number == self.k
@@ -90,7 +90,7 @@ class _Moment:
         return look
 
     def seen(self, item: Item) -> Item:
-        """The item with the gradient that it shows by now; a leaf without a box for it says what its .grad is."""
+        """The item with the gradient that it shows at this step; a leaf without a box for it shows its .grad as text."""
         known = item.function in self.fired or (item.kind == "gradient" and item.function in self.ready)
         now = replace(item, grad=item.grad if known else None)
         stored = self.stored.get(item.function) if item.kind == "leaf" and "grad" not in item.boxes else None
@@ -108,7 +108,7 @@ class _Moment:
         now = number == self.k != 0
         colour, wide = (NOW, "2.6") if now else (DONE, "1.8") if number else (WAIT, "1")
         look = {"color": quoted(colour), "penwidth": wide}
-        # in two lanes the card at the end says what came, unless several parts meet there
+        # in two lanes the card at the end shows what arrived, unless several parts meet there
         said = self.picture.view != "lanes" or self.met[link.head] > 1
         if value is None or not said or (link.more and not now):
             return look
@@ -126,19 +126,19 @@ class _Moment:
 def windows(data: Payload, picture: Picture, dpi: int) -> list[Window]:
     """The part of the picture in sight before the first step and after each: x, y, width, height in points.
 
-    The whole picture if a frame has room for it. Otherwise the window follows the node that fires and the nodes that
+    It is the whole picture if a frame has room for it. Otherwise the window follows the node that fires and the nodes that
     it sends to, and moves no more than it must.
     """
     places = picture.at
     width, height = max(places.width, 420.0), places.height
     pixel = 72 / dpi
     size = min(width, (WIDEST - 2) * pixel), min(height + CAPTION, HIGHEST * pixel)
-    wide, high = (pixel * math.ceil(x / pixel - 0.01) for x in size)  # whole pixels: no edge shines through
+    wide, high = (pixel * math.ceil(x / pixel - 0.01) for x in size)  # whole pixels: no edge shows through
     size = wide, high - CAPTION
     head = {edge: link.head for link in picture.links for edge in (link.edge, *link.more)}
     at, out = [0.0, 0.0], []
     for step in [*data.trace.steps[:1], *data.trace.steps]:
-        # the node itself last: of all these it must be in sight
+        # the node itself last: it must be in sight, whatever else is
         sent_to = [head[x.edge] for x in step.sent if x.edge in head]
         for item in [*sent_to, picture.of_function[step.function]]:
             room = zip(places.items[item.id], (item.width, item.height), (width, height), size, strict=True)

@@ -23,17 +23,17 @@ from ..picture.svg import edge_rules
 from ..read.text import one_line
 
 FRONT = Path(__file__).parent / "front"
-# the order in which they are joined: each uses those before it. After the pane come the parts of which a page has what it needs
+# the order in which they are joined: each uses those before it. After the pane come the optional parts of a page
 PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting panels overlays finding exporting "
 PROGRAM += "legend viewport pane "
 PARTS = "lanes forward narrow_layout beside typed answers questions kernel"
 PROGRAM += PARTS
-# what a page need not carry: what the files take from each other, indentation, comments
+# left out of a page: imports between the files, indentation, comments
 _LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ *//.*\n|^ +| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
     re.M,
 )
-# nor blanks around punctuation, nor the last semicolon of a block; strings, templates and regular expressions are kept
+# and spaces around punctuation and the last semicolon of a block; strings, templates and regular expressions are kept
 _KEPT = r"""(`(?:\\.|\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}|[^`\\])*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?:"""
 _KEPT += r"(?<=[(,=>:!&|?\[])|(?<=[(,=>:!&|?\[] ))/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*)"
 _BLANKS = {
@@ -46,33 +46,33 @@ _BLANKS = {
 }
 FRAMED = 640  # pixels, the height of a frame: its pane is never taller, even in a taller frame
 DIGITS_85 = re.findall('digits = "(.+)"', (FRONT / "inflate.js").read_text(encoding="utf-8"))[0]
-_PLAIN = {str, int, bool, type(None)}  # what is sent as it is
+_PLAIN = {str, int, bool, type(None)}  # sent unchanged
 Options = Mapping[str, Any] | None  # of the pane
 DIGITS = 7  # of a number in the payload: what float32 carries
 
 
 @cache
 def asset(name: str) -> str:
-    """A file of the front end; for ``stepper.js`` and ``stepper.css``, the whole program and its style."""
+    """A file of the front end; for ``stepper.js`` and ``stepper.css``, the whole program or its style sheet."""
     ending = name.removeprefix("stepper.")
     return minified([FRONT / name]) if ending == name else program(*PARTS.split(), ending=ending)
 
 
 @cache
 def program(*parts: str, ending: str = "js") -> str:
-    """The program as one text, with these of its ``PARTS``; with the ending css its style."""
+    """The program as one text, with these of its ``PARTS``; for the ending css its style sheet."""
     left_out = {*PARTS.split()} - {*parts}
     files = [FRONT / f"{name}.{ending}" for name in ("stepper", *PROGRAM.split()) if name not in left_out]
     return minified([file for file in files if file.exists()]) + (edge_rules() if ending == "css" else "")
 
 
 def minified(files: list[Path]) -> str:
-    """Files of one kind joined, without the parts that only people need."""
+    """Files of one kind, joined, without what only human readers need."""
     text = "\n".join(_LEFT_OUT.sub("", file.read_text(encoding="utf-8")) for file in files)
     return _BLANKS[files[0].suffix].sub(lambda found: next(filter(None, found.groups())), text)
 
 
-# what the pane says itself, or has in its own style
+# text that the pane adds itself, or that is in its own style sheet
 _COLOURS = re.compile(
     r' (?:fill|stroke|stroke-width|stroke-dasharray|fill-opacity|stroke-linejoin|text-anchor|role|aria-label)="[^"]*"'
     r"| font-family='[^']*'"
@@ -83,7 +83,7 @@ _NODE = re.compile(r'<g class="node[^"]*" id="(\w+)">.*?</g>')  # places inside 
 _PLACE = re.compile(r' ([xy])="(-?\d+(?:\.\d)?)"')
 # an arrow: the points of its line, then two of its head, of which the second follows
 _ARROW = re.compile(r'd="M([^"]*)"/><path class="head" d="M([^L]*)L[^"]*Z"/>')
-# what the pane reads of a box and of an arrow
+# the keys that the pane reads of a box and of an arrow
 _READ = {
     "nodes": ("kind", "label", "name", "function", "value", "tangent", "output", "tooltip", "at", "box"),
     "edges": ("from", "to", "kind", "label_box"),
@@ -96,7 +96,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     An array goes along edges, is added, stored and kept, so the same numbers come up many times in a pass. What follows
     from ``values`` (range, cells) is left out: the front end computes it again. Numbers have ``DIGITS`` digits, and the
     result is strict JSON: those that are not finite are the strings "nan", "inf" and "-inf". ``options`` are the
-    pane's: the forward pass is sent if one walks through it.
+    pane's: the forward pass is sent if it can be stepped through.
     """
     arrays: list[dict[str, Any]] = []
     places: dict[int, dict[str, Any]] = {}  # by identity: most arrays come up as the same object again
@@ -152,7 +152,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
 
 
 def _compact_svg(drawn: Mapping[str, Any]) -> str:
-    """The SVG without what the pane adds again: colours, plates, positions of nodes; arrows in steps of 0.1."""
+    """The SVG without what the pane adds again: colours, plates, positions of nodes; coordinates of arrows rounded to 0.1."""
 
     def near(found: re.Match[str]) -> str:
         by = dict(zip("xy", drawn["nodes"][found[1]]["at"], strict=False))
@@ -166,7 +166,7 @@ def _compact_svg(drawn: Mapping[str, Any]) -> str:
 
 
 def sent(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> str:
-    """The text of ``shared(data, options)``: one string is copied and kept faster than a tree, wherever it goes."""
+    """The text of ``shared(data, options)``: a single string is faster to copy and keep than a tree."""
     return text_of(shared(data, options))
 
 
@@ -183,7 +183,7 @@ def text_of(content: Mapping[str, Any]) -> str:
 @cache
 def _deflated_start(text: str) -> tuple[bytes, Any]:
     """The beginning of a deflated text, and the state from which to continue: a program is deflated only once."""
-    packer = zlib.compressobj(9, memLevel=7)  # short blocks: programs, styles and data have other words
+    packer = zlib.compressobj(9, memLevel=7)  # short blocks: programs, styles and data differ in their words
     return packer.compress(text.encode()) + packer.flush(zlib.Z_BLOCK), packer
 
 
@@ -213,7 +213,7 @@ def page(
     name = html.escape(one_line(title or f"The backward pass of {data.get('title') or 'a tensor'}"))
     drawn, options = (data, *data.get("pictures", ())), dict(options or {})
     two = options.get("labels")
-    narrow = min(p["width"] for p in drawn) > 320  # points: no telephone shows one
+    narrow = min(p["width"] for p in drawn) > 320  # points; no phone can show it
     needs = {"lanes": two or any(p["view"] == "lanes" for p in drawn), "forward": options.get("forward")}
     needs |= {"narrow_layout": two or narrow, "beside": two}
     needs |= dict.fromkeys(("typed", "answers", "questions"), options.get("ask"))
@@ -261,7 +261,7 @@ def still_of(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) 
     gradients if the reader is asked for them."""
     drawn = [data, *data.get("pictures", ())]
     k, best = max(enumerate(drawn), key=lambda p: min(0.8, 720 / p[1]["width"], 900 / p[1]["height"]))
-    still = getattr(data, "still", None)  # of a payload that was read from a page there is none
+    still = getattr(data, "still", None)  # a payload read from a page has none
     return best if still is None else {**best, "svg": still(k, not (options or {}).get("ask"))}
 
 

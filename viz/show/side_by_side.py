@@ -1,6 +1,6 @@
 """Two backward passes side by side, stepped together, the first difference marked in both pictures.
 
-compare.py finds the differences on the traces; here the two pictures are put next to each other.
+compare.py finds the differences between the traces; this module puts the two pictures next to each other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Data = dict[str, Any]
 def _record(given: Any, names: Any, frame: FrameType | None, picture: Data, how: Data) -> tuple[Trace, Data]:
     trace = recorded(given, "beside", names, frame, **how)
     small = picture["view"] is None and picture["fold"] is None and len(trace.graph) <= DETAIL
-    if small:  # two panes have half the room each, and are read in one direction
+    if small:  # each pane has half the width, and both have the same direction
         picture = picture | {"view": "functions", "direction": picture["direction"] or "TB"}
     return trace, describe(trace, *pictures_of(trace.graph, **picture))
 
