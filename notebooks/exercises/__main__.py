@@ -1,7 +1,7 @@
 """For teachers: `python -m exercises 03` prints the answers of a lesson as Markdown, `python -m exercises exam` the key of the
 exam (exam_key.py), `python -m exercises --class FOLDER` what a class found hard (classroom.py).
 
-The answers: each prediction with its answer and what people predict instead, each exercise with a solution, why it works,
+The answers: each prediction with its answer and common wrong predictions, each exercise with a solution, why it works,
 and each known mistake, as the learner writes it, with the reply. Without a number, all lessons.
 """
 
@@ -62,7 +62,7 @@ def _exercise(exercise: Exercise) -> Iterator[str]:
 
 
 def _reply(exercise: Exercise, wrong: Wrong) -> str:
-    """The reply about the cause, in full: a piece of advice may be the beginning of what a check says itself."""
+    """The full reply about the cause: a piece of advice may be the beginning of what a check says."""
     cause = judge(exercise, as_answers(exercise, wrong.answer)).cause
     return cause if wrong.advice in cause else wrong.advice
 

@@ -1,4 +1,4 @@
-"""What an answer changed for the whole process is put back after the answer was judged: `with as_it_was(): ...`.
+"""Undo what an answer changed for the whole process, after the answer was judged: `with as_it_was(): ...`.
 
 The recursion limit, NumPy's error state and print options, random numbers, warnings, tracing, the working directory, the
 names of Python and minigrad and the like belong to the learner's notebook. Nothing that an answer did to them may reach the
@@ -34,7 +34,7 @@ def _collecting(yes: bool) -> None:
 def _warn_as(filters: list) -> None:
     if warnings.filters != filters:
         warnings.filters[:] = filters
-        warnings._filters_mutated()  # its cache of decisions by the old ones
+        warnings._filters_mutated()  # its cache of decisions made with the old filters
 
 
 def _inference(yes: bool) -> None:
@@ -78,7 +78,7 @@ def _put_names(kept: list[dict[str, Any]]) -> None:
     for space, names in zip(NAMESPACES, kept, strict=True):
         now = vars(space)
         if _alike(now, names):
-            continue  # as nearly always, and there are 1,500 names
+            continue  # the usual case, made fast since there are 1,500 names
         for name, value in names.items():
             if now.get(name) is not value:
                 setattr(space, name, value)
@@ -86,7 +86,7 @@ def _put_names(kept: list[dict[str, Any]]) -> None:
 
 State = tuple[Callable[[], Any], Callable[[Any], object]]
 """How it is read, and how it is set."""
-LARGE: tuple[State, ...] = (  # what takes a millisecond to keep
+LARGE: tuple[State, ...] = (  # states that take a millisecond to save
     (lambda: rng().get_state(), lambda kept: rng().set_state(kept)),
     (random.getstate, random.setstate),
     (np.random.get_state, np.random.set_state),
@@ -104,7 +104,7 @@ SMALL: tuple[State, ...] = (  # these may also decide how the next code runs
     (minigrad.get_default_dtype, minigrad.set_default_dtype),
     (sys.getrecursionlimit, sys.setrecursionlimit),
     (sys.gettrace, sys.settrace),
-    # cProfile's is no function, so it can only stay
+    # cProfile's is not a function, so it can only stay
     (sys.getprofile, lambda kept: sys.getprofile() is kept or sys.setprofile(kept)),
     (lambda: threading.excepthook, lambda kept: setattr(threading, "excepthook", kept)),
     (lambda: sys.excepthook, lambda kept: setattr(sys, "excepthook", kept)),
@@ -117,13 +117,13 @@ SMALL: tuple[State, ...] = (  # these may also decide how the next code runs
 
 @contextmanager
 def as_it_was(states: tuple[State, ...] = LARGE + SMALL) -> Iterator[None]:
-    """Put each of the states back when the block is left, however it is left. Anomaly mode is off inside it."""
+    """Restore each of the states when the block is left, however it is left. Anomaly mode is off inside it."""
     kept = [(read(), put) for read, put in states]
     with minigrad.autograd.set_detect_anomaly(False):
         try:
             yield
         finally:
             for value, put in kept:
-                # such as a recursion limit below what runs now: the others are put back
+                # such as a recursion limit below the present depth: the others are restored
                 with contextlib.suppress(Exception):
                     put(value)

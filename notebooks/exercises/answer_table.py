@@ -1,8 +1,8 @@
-"""Reads a table of answers: on one line the code of an answer, ` :: ` and the reply to it.
+"""Read a table of answers: each line has the code of an answer, ` :: ` and the reply to it.
 
     2 * x                    :: That is the local derivative alone. Multiply by the upstream gradient.
 
-The reply `right` marks another form of the truth of a prediction. An answer may take several lines; the last one has
+The reply `right` marks another form of the right answer to a prediction. An answer may take several lines; the last one has
 the ` :: `. Empty lines, and lines that begin with `#` between two answers, are skipped. The code is one of
 
     an expression that uses the parameters of the exercise's function    what that function returns
@@ -76,10 +76,10 @@ class Reader:
     """Reads the tables of one exercise.
 
     owner:      the exercise's id.
-    module:     the module of its lesson: where the table stands, and what its code may name.
+    module:     the module of its lesson, which contains the table and the names that its code may use.
     names:      what the exercise asks for.
     parameters: those of the function that it asks for, if that is what it asks for and nothing else.
-    solution:   gives the source of its solution, which a row may change.
+    solution:   returns the source of its solution, which a row may change.
     setup:      lines that this source needs before it.
     scope:      the names that it may use beyond those of the lesson's module.
     """
@@ -124,7 +124,7 @@ class Reader:
             raise self._error(row, f"{type(error).__name__}: {error}") from error
 
     def evaluate(self, row: Row) -> Any:
-        """The same, with the errors of the code as they come."""
+        """The same, but errors of the code are raised unchanged."""
         if is_change(row.code):
             return self._changed(row.code)
         tree = ast.parse(row.code)
@@ -142,19 +142,19 @@ class Reader:
             raise SyntaxError(f"nothing here is called {' or '.join(self.names)}")
         function = ast.parse(f"def {self.names[0]}({', '.join(self.parameters)}): ...")
         function.body[0].body = tree.body  # type: ignore[attr-defined]
-        if not row.line:  # not from a table: Python's own tools know it as they know a cell's code
+        if not row.line:  # not from a table: Python's own tools treat it like a cell's code
             exec(self._kept(ast.unparse(function)), scope)
             return scope[self.names[0]]
-        made: dict[str, Any] = {}  # apart from `scope`: there the exercise's function is the reference
+        made: dict[str, Any] = {}  # separate from `scope`, where the exercise's function is the reference
         exec(self._compiled(function, row), scope, made)
         return made[self.names[0]]
 
     def as_change(self, row: Row) -> str:
-        """The row as a change of the solution; "" where it is something else."""
+        """The row as a change to the solution; "" if it is something else."""
         return row.code if is_change(row.code) else self._in_place(row, ast.parse(row.code))
 
     def _in_place(self, row: Row, tree: ast.Module) -> str:
-        """The change that puts an expression, parsed as `tree`, in the place of a piece of the solution; "" for other code."""
+        """The change that replaces a piece of the solution by an expression, parsed as `tree`; "" for other code."""
         if not (row.piece and self._replaces(tree, row.piece, COMMON | vars(self.module))):
             return ""
         code = " ".join(row.code.split())
@@ -184,13 +184,13 @@ class Reader:
         return parts if len(parts) > 1 else parts[self.names[0]]
 
     def _kept(self, source: str) -> Any:
-        """Compiled, and the source kept where Python's own tools look for it."""
+        """Compile the code, and keep the source where Python's own tools look for it."""
         file = f"<answer to {self.owner}: {hash(source)}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         return compile(source, file, "exec")
 
     def _compiled(self, tree: Any, row: Row) -> Any:
-        """Compiled with the lines of the file, so that a traceback leads to the row."""
+        """Compile the code with the line numbers of the file, so that a traceback leads to the row."""
         ast.increment_lineno(tree, max(row.line, 1) - 1)
         mode = "eval" if isinstance(tree, ast.Expression) else "exec"
         return compile(ast.fix_missing_locations(tree), self.module.__file__ or "", mode)

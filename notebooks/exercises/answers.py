@@ -1,4 +1,4 @@
-"""How a given answer is read, for `check` and `predict` alike: what is meant counts, not how it is written.
+"""How a given answer is read, for `check` and `predict` alike: what counts is the meaning, not the notation.
 
 `1/3`, `Fraction(1, 3)`, `tensor([0.333])`, `"1/3"` and `"0.33"` are one number; `"[1, 2]"` is a list, `"None"` is None,
 `["b"]` is "b", and so is the text of option b. What is *expected* decides: where a letter is expected, "3" stays a text. Texts
@@ -30,7 +30,7 @@ def read(
     """The plain value that is meant by `value`, where the plain value `want` is expected.
 
     `words` are other names of letters, {"detach": "b"}; `options` the texts of the letters, as the lesson has them; `counts`
-    says that something is counted. What cannot be read comes back as plain() returns it.
+    says that something is counted. A value that cannot be read is returned as plain() gives it.
     """
     return _read(plain(value), want, words, options, counts)
 
@@ -65,7 +65,7 @@ def _from_text(text: str, want: Any, counts: bool = False) -> Any:
         return found if found != [] else text
     found = plain(found)
     bare = isinstance(found, np.ndarray) and found.ndim == 1 and not re.search(r"[\[({]", text)
-    if bare and found.size == due.size:  # no bracket and no semicolon says in which shape
+    if bare and found.size == due.size:  # no bracket and no semicolon to give the shape
         return found.reshape(due.shape)
     return found
 
@@ -82,7 +82,7 @@ def _in_shape(got: np.ndarray, want: Any) -> Any:
 
 
 def remark(value: Any, want: Any) -> str:
-    """What to add to the praise of a right list with too few or too many brackets around it; "" if nothing."""
+    """What to add to the praise for a correct list with too few or too many brackets around it; "" if nothing."""
     got = plain(value)
     if isinstance(got, str):
         try:
@@ -99,7 +99,7 @@ def remark(value: Any, want: Any) -> str:
 
 
 def alike(got: Any, due: Any, rtol: float) -> bool:
-    """Whether the plain value that was read means the plain value `due`: see `typed.means` for numbers."""
+    """Whether the plain value that was read is equivalent to the plain value `due`: see `typed.means` for numbers."""
     if isinstance(got, np.ndarray) and isinstance(due, np.ndarray):
         if got.shape != due.shape:
             return False
@@ -112,7 +112,7 @@ def alike(got: Any, due: Any, rtol: float) -> bool:
 
 
 def near(got: Any, due: Any) -> bool:
-    """Whether a number that was read is the number `due`, rounded to however few digits."""
+    """Whether a number that was read is the number `due`, rounded to any number of digits."""
     numbers = isinstance(got, np.ndarray) and isinstance(due, np.ndarray) and got.shape == due.shape
     return numbers and all(map(typed.close, got.ravel().tolist(), due.ravel().tolist()))
 
@@ -166,7 +166,7 @@ def _content(words: list[str]) -> list[str]:
 
 
 def _with_these_numbers(text: str, options: Words) -> str | None:
-    """The letter of the option with the same numbers, written in another way: "4 x 4" for "(4, 4)"."""
+    """The letter of the option with the same numbers, written differently: "4 x 4" for "(4, 4)"."""
 
     def numbers(told: str) -> Any:
         try:

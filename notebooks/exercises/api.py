@@ -76,7 +76,7 @@ def _so_far(key: str) -> str:
 
 
 def _with_news(text: str) -> str:
-    """The text, and what the learner should know about the progress file: said once."""
+    """The text, followed once by what the learner should know about the progress file."""
     told = store.news()
     return f"{text}\n\n{told}" if told else text
 
@@ -131,9 +131,9 @@ def _closed() -> bool:
 
 
 def predict(question: str = "", guess: Any = ...) -> Card:
-    """Note what you expect before you run the next cell; the reply to it is folded. Never raises.
+    """Note what you expect before you run the next cell; the reply is folded. Never raises. Without a guess, shows a field to
 
-    Without a guess: a field to type it in, where the notebook can show one.
+    type it in, if the notebook can.
     """
     try:
         found = lessons.find_question(question)
@@ -145,7 +145,7 @@ def predict(question: str = "", guess: Any = ...) -> Card:
 
 
 def _predicted(found: Question, guess: Any, *, note: bool = True) -> Card:
-    """The reply to a prediction, which is noted."""
+    """Note a prediction and return the reply to it."""
     truth = plain(found.truth())
     value = _read(found, guess, truth)
     if not answers.fits(value, truth):  # this is not a guess at all, so nothing is noted
@@ -164,7 +164,7 @@ def _predicted(found: Question, guess: Any, *, note: bool = True) -> Card:
 
 
 def _to_predict(found: Question) -> Card:
-    """The card of a prediction that is not made yet; in a notebook it shows a field, with what was predicted earlier."""
+    """The card of a prediction that has not been made yet; in a notebook it shows a field, with any earlier prediction."""
 
     def widget() -> Any:
         from .field import field  # not before it is needed: the import takes a while
@@ -180,7 +180,7 @@ def _to_predict(found: Question) -> Card:
 
 
 def _heard(found: Question, text: str) -> Card:
-    """The reply to what was typed into a field. Never raises: it would be lost in the kernel's log."""
+    """The reply to what was typed into a field. Never raises, since an error would be lost in the kernel's log."""
     try:
         return _predicted(found, text)
     except Exception as error:
@@ -188,9 +188,9 @@ def _heard(found: Question, text: str) -> Card:
 
 
 def progress(lesson: int | str | None = None, *, save: str | Path | None = None) -> Card:
-    """What you have predicted and solved in a lesson, or in all of them. Stays on this machine. Never raises.
+    """What you have predicted and solved in a lesson, or in all of them. It stays on this machine. Never raises. ``save``: also
 
-    ``save``: also write all of it to this .json file, to be handed in.
+    write it all to this .json file, to hand in.
     """
     if save is not None:
         return _save(save)
@@ -247,7 +247,7 @@ class _Count:
         self.solved = f"{len(self.right)} of {len(self.exercises)}"
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """For each kind: its name, how many, and which are left."""
+        """For each kind: its name, how many are done, and which are left."""
         surprises = f"{', '.join(self.surprises)} worth a second look" if self.surprises else ""
         return [
             ("Predicted", self.predicted, _left(self.questions, self.made, "not made")),
@@ -282,7 +282,7 @@ def _read(question: Question, guess: Any, due: Any) -> Any:
 
 
 def letters_of(question: Question) -> str:
-    """All letters that are offered, for a question that is answered by one."""
+    """The letters of the options of a question that is answered with a letter."""
     known = [question.truth(), *(wrong.answer for wrong in question.wrong), *options.of(question.id)]
     return "".join(sorted({letter for letter in known if isinstance(letter, str) and len(letter) == 1}))
 
@@ -294,9 +294,9 @@ def _no_such_letter(question: Question, value: Any, truth: Any) -> str:
 
 
 def _reply(question: Question, guess: Any, truth: Any) -> tuple[str, bool]:
-    """What to say to a prediction, and whether it came true. However it is written, it is read as `check` reads.
+    """What to say to a prediction, and whether it came true. It is read as `check` reads answers, however it is written. A
 
-    A rounded truth that is exactly a known mistake is that mistake.
+    rounded right value that is exactly a known mistake counts as that mistake.
     """
 
     def means(other: Any, exactly: bool) -> bool:

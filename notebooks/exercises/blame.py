@@ -1,4 +1,4 @@
-"""An exception in the learner's code, in plain words: which line, what Python says, what that usually means."""
+"""An exception in the learner's code, in plain words: which line, what Python says, and what that usually means."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ MEANS = (
 def learner_frame(error: BaseException) -> traceback.FrameSummary | None:
     """The innermost place in the learner's own code, or None if the error arose entirely in ours.
 
-    Any number of library frames may follow it, of functions in files or of functions made at run time.
+    Any number of library frames may follow it, from files or from functions made at run time.
     """
     frames = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _of_learner(frame)]
     if not frames:
@@ -93,7 +93,7 @@ def _of_learner(frame: FrameType) -> bool:
 
 
 def place_in(frame: FrameType | None) -> str:
-    """ "Line 3, `y = x @ w`: " of the innermost frame of the learner's that has led to `frame`; "" if there is none."""
+    """ "Line 3, `y = x @ w`: " for the learner's innermost frame on the way to `frame`; "" if there is none."""
     while frame is not None and not _of_learner(frame):
         frame = frame.f_back
     return "" if frame is None else _place(frame.f_code.co_filename, frame.f_lineno)
@@ -105,7 +105,7 @@ def _place(file: str, line: int, code: str = "") -> str:
 
 
 def said(error: BaseException | None) -> str:
-    """What the exception says, on one line. The learner's own exception class may fail to print: then nothing."""
+    """What the exception says, on one line. Empty if the learner's own exception class fails to print."""
     try:
         text = " ".join(str(error or "").split())
     except Exception:
@@ -114,7 +114,7 @@ def said(error: BaseException | None) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """ "Line 3, `y = x @ w`: ", or "" where no line of the learner's is known."""
+    """ "Line 3, `y = x @ w`: ", or "" if no line of the learner's code is known."""
     frame = learner_frame(error)
     return "" if frame is None else _place(frame.filename, frame.lineno or 0, frame.line or "")
 
@@ -130,7 +130,7 @@ def in_plain_words(error: BaseException) -> str:
 
 
 def meaning(error: BaseException) -> str:
-    """What an exception usually means, in a sentence or two; "" where its own words say it, or nothing is known."""
+    """What an exception usually means, in a sentence or two; "" if its own message is clear, or if nothing is known."""
     kind, text = type(error).__name__, said(error)
     if key := next((key for begins, key in TOLD.items() if text.startswith(begins)), ""):
         return say(key)

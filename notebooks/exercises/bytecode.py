@@ -1,4 +1,4 @@
-"""What a learner's function does, read off its bytecode: which names it uses and how, what it never reads, what is still blank.
+"""What a learner's function does, according to its bytecode: which names it uses and how, what it never reads, what is still blank.
 
 Used where a check has to know *how* a number was found. Runs nothing.
 """
@@ -20,7 +20,7 @@ def uses(function: Any) -> dict[str, set[str]]:
     for code in _codes(function):
         for step in dis.get_instructions(code):
             name = step.argval
-            if step.opname == "KW_NAMES":  # f(name=...), as 3.11 and 3.12 have it
+            if step.opname == "KW_NAMES":  # f(name=...) in Python 3.11 and 3.12
                 name = code.co_consts[step.arg] if not isinstance(name, tuple) else name
             if isinstance(name, tuple):
                 for keyword in name:
@@ -46,7 +46,7 @@ def _codes(function: Any, seen: set | None = None) -> Iterator[CodeType]:
         seen.add(code)
         yield code
         todo += [const for const in code.co_consts if isinstance(const, CodeType)]
-        for name in code.co_names:  # helpers of the learner's own, defined in the same notebook
+        for name in code.co_names:  # the learner's own helpers, defined in the same notebook
             helper = function.__globals__.get(name)
             if isinstance(helper, FunctionType) and helper.__module__ == function.__module__:
                 yield from _codes(helper, seen)
@@ -119,7 +119,7 @@ def has_blank(function: Any) -> bool:
 
 def _becomes_an_index(steps: list[dis.Instruction]) -> bool:
     """Whether the constant that the first step loads, or a tuple with it, is on top of the stack where something is indexed."""
-    stack = [False] * 8  # whether it is the constant; what lies below is not known
+    stack = [False] * 8  # the stack, as far as known: whether each entry is the constant
     for step in steps:
         name, count = step.opname, step.arg or 0
         if name.endswith("_SUBSCR") or step.argrepr == "[]":

@@ -30,7 +30,7 @@ EDITOR = (
     f"{MONO};{TEXT};background:var(--jp-cell-editor-background, rgba(128,128,128,0.1));"
     "border:1px solid var(--jp-cell-editor-border-color, rgba(128,128,128,0.4))"
 )
-LINE = 108  # characters of a text/plain
+LINE = 108  # characters per line of text/plain
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Card:
     """What `check`, `hint`, `solution`, `predict` and `progress` return.
 
     `state` is one word or two ("correct", "try again", ...), `line` the short form, `text` the whole message. `widget` makes
-    what is shown in place of the HTML where a front end runs widgets.
+    the widget that replaces the HTML where a front end runs widgets.
     """
 
     state: str
@@ -107,7 +107,7 @@ def plain_text(text: str) -> str:
 
 
 def fold(summary: str, body: str) -> str:
-    """Something that the reader opens, by mouse or key. Native: needs no kernel and no script."""
+    """A section that the reader opens, by mouse or key: native HTML that needs no kernel and no script."""
     return (
         f'<details style="margin:0.25em 0"><summary style="cursor:pointer">{inline(summary)}</summary>'
         f'<div style="padding-left:1.1em">{body}</div></details>'
@@ -115,7 +115,7 @@ def fold(summary: str, body: str) -> str:
 
 
 def markdown_table(rows: Iterable[Mapping[str, object]]) -> str:
-    """Rows, {heading: what is below it}, as a table in Markdown."""
+    """A Markdown table from rows of {heading: cell}."""
     rows = list(rows)
     head = [*rows[0]] if rows else []
     lines: list[Iterable[object]] = [head, ["---"] * len(head), *(row.values() for row in rows)]

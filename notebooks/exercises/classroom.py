@@ -1,12 +1,12 @@
 """What a class found hard: `python -m exercises --class FOLDER` reads the progress files that learners chose to hand in.
 
-A learner is a name: of the file, or of its folder if the file is called progress.json or exam.json. Files of one name count
-as one learner, who may hand in the progress and the exam: ada/progress.json and ada/exam.json, ada.json and ada_exam.json,
+A learner is identified by the name of the file, or of its folder if the file is called progress.json or exam.json. Files of one
+name are one learner, who may hand in progress and exam: ada/progress.json and ada/exam.json, ada.json and ada_exam.json,
 progress/ada.json and exam/ada.json. In a folder with a progress.json an exam under any name is the same learner's if its
 answers are in that file, too.
 
 Prints Markdown. First an overview: how far the class got in each lesson, the ten hardest exercises, the exam; then, for each
-prediction what was expected, and for each exercise the wrong tries and their causes, the most common first. Learners are
+prediction, what learners expected, and for each exercise, the wrong tries and their causes, the most common first. Learners are
 counted, not tries; in an answer with several parts each part is counted. Files that could be read are named only with
 `--names`. `--csv` prints the same facts as rows for a spreadsheet.
 """
@@ -33,17 +33,17 @@ from .judge import CORRECT, NOT_YET, Verdict, as_answers, judge
 from .model import Exercise, Question
 from .values import describe, plain
 
-SHOWN = 6  # of the answers to an exercise, the most common ones
+SHOWN = 6  # at most this many answers to an exercise, the most common ones
 HARDEST = 10
 NO_CAUSE = "no known cause"
 SHORT = 90  # characters of a cause in a table
-GENERAL = re.compile(r"(?<![a-z])(?:progress|exam)s?(?![a-z])", re.IGNORECASE)  # in a name: nobody's
+GENERAL = re.compile(r"(?<![a-z])(?:progress|exam)s?(?![a-z])", re.IGNORECASE)  # nobody's names
 OURS = {"names", "solved", "predicted", "guesses", "tries", "exam"}  # the keys of a progress file
 
 
 @dataclass(frozen=True)
 class Learner:
-    """What one learner handed in, in one file or several: `name` is that of the file, or of its folder."""
+    """What one learner handed in, in one file or several: `name` is the name of the file or of its folder."""
 
     name: str
     data: dict[str, Any]
@@ -57,7 +57,7 @@ class Learner:
         return exercise in self.data["solved"]
 
     def met(self, exercise: str) -> bool:
-        """Whether the exercise was tried at all."""
+        """Whether the exercise was attempted."""
         return self.solved(exercise) or bool(self.tries(exercise))
 
     def began(self, lesson: str) -> bool:
@@ -97,7 +97,7 @@ def read(folder: Path) -> tuple[list[Learner], dict[str, str]]:
 def _learners(files: dict[Path, dict[str, Any]]) -> list[Learner]:
     """The files of each learner put together, in the order of their names."""
     learners: dict[Path, dict[str, Any]] = {}
-    for own, path in sorted((_own(path), path) for path in files):  # a folder comes before what is in it
+    for own, path in sorted((_own(path), path) for path in files):  # a folder comes before its contents
         folders = [place for place in own.parents if place.parts and place in learners]
         if own not in learners and folders and _is_its_exam(files[path], learners[folders[0]]):
             own = folders[0]
@@ -119,7 +119,7 @@ def _is_its_exam(one: dict[str, Any], whole: dict[str, Any]) -> bool:
 
 
 def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """What two files of one learner say: all that is solved and was predicted, and where they differ the longer account."""
+    """What two files of one learner say: all that is solved and was predicted, and where they differ, the longer one."""
     longer = {
         kind: {
             key: max((data[kind][key] for data in (one, other) if key in data.get(kind, ())), key=len_of)
@@ -369,6 +369,6 @@ def parts(exercise: Exercise, written: str, cause: str) -> list[tuple[str, str, 
 
 @cache
 def _judged(exercise: str, part: str, text: str) -> Verdict:
-    """What `check` says if this part alone is written so."""
+    """What `check` says if only this part is written like that."""
     found = lessons.find_exercise(exercise)
     return judge(found, as_answers(found, {part: text}))

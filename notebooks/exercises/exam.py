@@ -1,4 +1,4 @@
-"""The exam: graphs to be stepped with questions, questions to be answered with a letter, and the result.
+"""The exam: graphs to step through with questions, questions to answer with a letter, and the result.
 
     exam = Exam()
     exam.step(1, loss)           a stepper that asks about every step; `ask="order"` asks which node may fire
@@ -7,7 +7,7 @@
                                  exam.save("ada_exam.json") as a file to hand in
 
 A step counts as right if its first answer was. Every answer is kept in the learner's progress file (store.py) as it is given:
-running a cell again or restarting the kernel loses nothing. `exam.step(1, loss, again=True)` begins again. Nothing is sent
+running a cell again or restarting the kernel loses nothing. `exam.step(1, loss, again=True)` starts over. Nothing is sent
 anywhere. Uses viz, knows nothing of minigrad: what is right is computed from the graph that was stepped.
 """
 
@@ -46,12 +46,12 @@ SEE = {  # the cause of a mistake, as a stepper names it: the lesson about it
     }.items()
     for cause in causes
 }
-NO_CAUSE = ("right", "shown", "unknown")  # outcomes of an answer that name no mistake
+NO_CAUSE = ("right", "shown", "unknown")  # outcomes of an answer that are not mistakes
 
 
 @dataclass(frozen=True)
 class Result:
-    """How one graph or question went: steps that were asked for, right at once, answered wrongly first, shown; causes of
+    """How one graph or question went: steps asked for, right at once, wrong at first, shown; causes of
     mistakes; how often it was begun."""
 
     number: int
@@ -74,7 +74,7 @@ class Result:
 
     @property
     def lessons(self) -> tuple[str, ...]:
-        """The lessons to look at again: those of the causes, and of the question itself unless all was right at once."""
+        """The lessons to look at again: those about the causes, and about the question itself unless all was right at once."""
         own = ABOUT.get(self.number, ()) if self.causes or self.mistaken or self.shown else ()
         return tuple(sorted({*own, *(SEE[cause] for cause in self.causes if cause in SEE)}, key=padded))
 
@@ -114,11 +114,11 @@ class Exam:
     def step(
         self, number: int, *results: Any, ask: str = "gradients", again: bool = False, **more: Any
     ) -> Any:
-        """The stepper of graph `number`, with questions that cannot be switched off; `more` as of `viz.step`. Names are
-        those of the caller.
+        """The stepper of graph `number`, with questions that cannot be switched off; `more` are options of `viz.step`. Names
+        are those of the caller's variables.
 
-        A graph that has a stepper keeps it. If the same graph was made again, perhaps after a restart, the stepper is a
-        new one with the old answers; with `again`, without them. The report says how often a graph was begun.
+        A graph that has a stepper keeps it. If the same graph is made again, perhaps after a restart, it gets a new stepper
+        with the old answers, or with `again` without them. The report says how often a graph was started.
         """
         if not again and number in self.steppers and _same(self._stepped[number], results):
             return self.steppers[number]
@@ -160,7 +160,7 @@ class Exam:
         cause, text = ("right", question.shows) if got == question.right else question.wrong[got]
         fingerprint = _fingerprint(question.right + question.letters)
         before = _kept(number, fingerprint)
-        if not before or before[-1]["given"] != got:  # running a cell again is not a new answer
+        if not before or before[-1]["given"] != got:  # running a cell again does not give a new answer
             _keep(number, fingerprint, 1, [*before, {"step": 1, "given": got, "outcome": cause}])
         state = CORRECT if cause == "right" else "try again"
         return Card(state, f"{number} {state}: {text}", text, heading(state, title) + paragraphs(text))
@@ -181,7 +181,7 @@ class Exam:
         return Report(self.results())
 
     def save(self, path: str | Path) -> Path:
-        """Write the result: .html, a page to print; .json, a file to hand in. Returns where it is."""
+        """Write the result: .html, a page to print; .json, a file to hand in. Returns the path."""
         path = Path(path)
         if path.suffix.lower() == ".json":
             data = {"names": store.NAMES, "exam": _all()}
@@ -204,7 +204,7 @@ def _kept(number: int, fingerprint: str) -> list[dict[str, Any]]:
 
 
 def _begun(number: int) -> int:
-    """How often a graph was begun, at least once."""
+    """How often a graph was started, at least once."""
     one = _all().get(str(number))
     begun = one.get("begun", 1) if isinstance(one, dict) else 1
     return begun if isinstance(begun, int) else 1

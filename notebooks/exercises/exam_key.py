@@ -1,6 +1,6 @@
-"""The key of the exam, for teachers: `python -m exercises exam [COPY.ipynb]` prints what is right, step by step.
+"""The key of the exam, for teachers: `python -m exercises exam [COPY.ipynb]` prints the right answers, step by step.
 
-The cells of the exam are run, so a copy with other numbers has another key. Nothing is noted in a progress file.
+The cells of the exam are run, so a copy with different numbers gets its own key. Nothing is written to a progress file.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _run(sources: list[str], notebook: Path) -> Exam:
         for source in sources:
             try:
                 exec(compile(source, str(notebook), "exec"), space)
-            except Exception as error:  # whatever a changed cell does
+            except Exception as error:  # a changed cell may raise anything
                 raise ValueError(
                     f"a cell of {notebook} raised {type(error).__name__}: {error}\n\n{source}"
                 ) from error

@@ -1,7 +1,7 @@
-"""What the exam asks in words, and which lessons each of its graphs and questions is about.
+"""The questions of the exam, and the lessons that each of its graphs and questions is about.
 
-A question is answered with a letter: `exam.answer(11, "b")`. Its text, with the options, is in exam.ipynb. That each reply is
-true is tried in tests/test_exam.py, by running what the options say.
+A question is answered with a letter: `exam.answer(11, "b")`. Its text, with the options, is in exam.ipynb. tests/test_exam.py
+checks that each reply is true, by running what the options say.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class Lettered:
-    """A question with options: the right letter and what it shows; for each other letter the cause and what to say."""
+    """A question with options: the right letter and what it shows; for every other letter, the cause of the mistake and the reply."""
 
     asks: str
     right: str
@@ -45,7 +45,7 @@ class Lettered:
 
 
 def _lettered(text: str) -> Lettered:
-    """Reads the question, and below it lines of a letter, `right` or the cause of that mistake, ` :: ` and what to say."""
+    """Read the question and the lines below it: a letter, `right` or the cause of that mistake, ` :: ` and the reply."""
     asks, *lines = textwrap.dedent(text).strip().split("\n")
     said = {row[1]: (row[2], row[3]) for line in lines if (row := re.fullmatch(r"(\w) (.+?) +:: (.+)", line))}
     right = next(letter for letter, (cause, _) in said.items() if cause == "right")

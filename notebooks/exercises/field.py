@@ -1,4 +1,4 @@
-"""Where a front end runs widgets: the field of a prediction, in which a learner types and edits no code, and the hints below
+"""Widgets, for front ends that run them: the field of a prediction, so that a learner need not edit code, and the hints below
 the card of an exercise.
 
     box = field("3.a", asks, example, told, answered)
@@ -22,7 +22,7 @@ HERE = Path(__file__)
 
 
 class Field(anywidget.AnyWidget):
-    """One line to type in, a button and "skip". What is sent comes back as `heard`, so that silence can be noticed."""
+    """One line to type in, a button and "skip". Each message is confirmed in `heard`, to notice a silent kernel."""
 
     _esm = HERE.with_suffix(".js")
     _css = HERE.with_suffix(".css")

@@ -1,8 +1,8 @@
 """How a matplotlib figure is shown in a notebook: as an SVG that follows the page into a dark theme, as viz's pictures do.
 
-Black is ink and white is paper: in a dark theme they change places, and the two colours of the lessons get lighter. A line
-for which none is named takes these in turn. Any other colour stays, and so does what is written over an image; write
-`"0.1"` for black that stays. Imports matplotlib only where a lesson does.
+Black is ink and white is paper: in a dark theme they are swapped, and the two colours of the lessons get lighter. Lines without
+a colour take these two in turn. Any other colour stays, and so does text over an image; write `"0.1"` for black that stays.
+Imports matplotlib only where a lesson does.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ COLOURS = {  # in a light theme: (its name, in a dark theme)
     "#d55e00": ("orange", "#f0833a"),
     "#808080": ("grey", "#8b949e"),
 }
-CYCLE = ["#0072b2", "#d55e00", "#000000", "#808080"]  # of lines and bars without a colour of their own
+CYCLE = ["#0072b2", "#d55e00", "#000000", "#808080"]  # for lines and bars without a colour
 LIGHT = "".join(f"--{name}:{light};" for light, (name, _) in COLOURS.items())
 DARK = "".join(f"--{name}:{dark};" for name, dark in COLOURS.values())
 STYLE = f"<style>svg{{{LIGHT}fill:var(--ink)}}@media (prefers-color-scheme:dark){{svg{{{DARK}}}}}</style>"
 
 
 def install() -> None:
-    """From now on, show this notebook's figures in this way, if matplotlib was imported. Outside of IPython nothing happens."""
+    """From now on, show this notebook's figures this way, if matplotlib was imported. Outside IPython nothing happens."""
     if "matplotlib.pyplot" not in sys.modules or "IPython" not in sys.modules:
         return
     import matplotlib
@@ -43,7 +43,7 @@ def install() -> None:
 
 
 def as_html(figure: Any) -> str:
-    """The figure, a `matplotlib.figure.Figure`, as an image; the words in it are what is read aloud."""
+    """The figure, a `matplotlib.figure.Figure`, as an image; screen readers read its words aloud."""
     drawn = as_svg(figure)
     wide, tall = (
         round(float(points) * 4 / 3) for points in re.findall(r' (?:width|height)="([\d.]+)pt"', drawn)
@@ -58,7 +58,7 @@ def as_svg(figure: Any) -> str:
     import matplotlib
 
     for text in (text for axes in figure.axes if axes.images for text in axes.texts):
-        kept = {"black": "#010101", "white": "#fefefe"}  # it is written on a colour that stays
+        kept = {"black": "#010101", "white": "#fefefe"}  # text over a colour that stays
         text.set_color(kept.get(text.get_color(), text.get_color()))
     file = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "plot"}):
@@ -70,8 +70,7 @@ def as_svg(figure: Any) -> str:
 
 
 def _words(figure: Any) -> str:
-    """What is written in the figure, each text once: its title; of each of its axes the title, the names of both, the legend,
-    the rest."""
+    """The text in the figure, each piece once: its title; for each of its axes the title, the labels, the legend, the rest."""
     told = [figure.get_suptitle()]
     for axes in figure.axes:
         legend = axes.get_legend()

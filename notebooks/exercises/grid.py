@@ -1,6 +1,6 @@
-"""A coloured grid of tensors: is it a leaf, does it ask, what is behind it. For lesson 02; works on PyTorch's tensors too.
+"""A coloured grid of tensors: is it a leaf, does it require grad, what made it? For lesson 02; works on PyTorch's tensors too.
 
-The words carry the meaning, the colours repeat it: they are tints that stand out in a light and in a dark theme.
+The words carry the meaning, and the colours repeat it: tints that are visible in a light and in a dark theme.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import html
 from typing import Any
 
 HEAD = ("", "is_leaf", "requires_grad", "grad_fn")
-TINTS = ("0, 158, 115", "230, 159, 0", "0, 114, 178")  # a leaf, asks, has a function
+TINTS = ("0, 158, 115", "230, 159, 0", "0, 114, 178")  # is a leaf, requires grad, has a grad_fn
 
 
 class Grid:

@@ -1,4 +1,4 @@
-"""Answer in, verdict out, whatever the answer is. The one place where a learner's code runs."""
+"""Judge an answer, whatever it is. This is the only place where a learner's code runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .side_effects import ITEMS, VALUES, Watch
 from .symptoms import advise
 from .values import blank, describe, plain, same
 
-SEARCH = 2.5, 0.5  # seconds for the search of what one change would mend, and of what two would
+SEARCH = 2.5, 0.5  # seconds to search for one change that would repair the answer, and for two
 NOT_YET, TRY_AGAIN, RAISED, CORRECT = "not yet", "try again", "your code raised", "correct"
 
 
@@ -52,7 +52,7 @@ class Observed:
 
 
 def judge(exercise: Exercise, answers: tuple) -> Verdict:
-    """The verdict on the answers to one exercise. What they change for the whole process is put back."""
+    """The verdict on the answers to one exercise. Changes that they make to the process are undone."""
     if all(map(_inert, answers)) and (_only_read(exercise) or any(map(callable, exercise.reference))):
         return _judge(exercise, answers)
     with as_it_was(LARGE + SMALL):
@@ -65,7 +65,7 @@ def _only_read(exercise: Exercise) -> bool:
 
 
 def _inert(value: Any) -> bool:
-    """Whether looking at a value runs nothing of the learner's: numbers and words, in lists or not."""
+    """Whether a value can be read without running the learner's code: numbers and words, in lists or not."""
     if type(value) in (list, tuple):
         return all(map(_inert, value))
     return value is None or value is ... or type(value) in (bool, int, float, complex, str)
@@ -181,7 +181,7 @@ def _left_unread(answer: Any, due: Any) -> list[str]:
 
 
 def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, first: int) -> str:
-    """The cause of a wrong answer that is not listed; the surest ways to find one come first. "" if there is none."""
+    """The cause of a wrong answer that is not listed; the most reliable ways to find it come first. "" if there is none."""
     seen = {label: value for label, value, _shown in got.seen}
     if told := exercise.diagnose(seen):
         return told
@@ -193,7 +193,7 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     if told := next(relations.nearly(tried), ""):
         return told
     left = [name for pair in zip(answers, exercise.reference, strict=True) for name in _left_unread(*pair)]
-    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # else there is more to say
+    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # else, there is more to say
         return say("never read", unread="`, `".join(left))
     if told := _one_change(exercise, answers, want) or _two_listed(exercise, got):
         return told
@@ -206,7 +206,7 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """For further tries: what the answer prints, and its warnings, were shown when it first ran."""
+    """For further tries: hide output and warnings, which were shown when the answer first ran."""
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -218,7 +218,7 @@ def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
     for answer, due in zip(answers, exercise.reference, strict=True):
         names = [name for name in vars(due) if name in vars(answer)] if isinstance(due, type) else []
         methods = [name for name in names if callable(getattr(due, name))]
-        for name in methods if len(methods) > 1 else ():  # of a single one that says nothing
+        for name in methods if len(methods) > 1 else ():  # if there is only one, this says nothing
             written = vars(answer)[name]
             setattr(answer, name, vars(due)[name])
             try:
@@ -246,13 +246,13 @@ def _two_listed(exercise: Exercise, got: Observed) -> str:
 
 
 def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
-    """Where the answer goes wrong, if there is one small change after which it would be right."""
+    """Where the answer goes wrong, if one small change would make it right."""
     told = _mended(exercise, answers, want, repair.changes, SEARCH[0])
     return told and f"One small change would make it right. {told}"
 
 
 def _two_changes(exercise: Exercise, answers: tuple, want: Observed) -> str:
-    """The first of two small changes after which a very short answer would be right."""
+    """The first of two small changes that would make a very short answer right."""
     told = _mended(exercise, answers, want, repair.pairs, SEARCH[1])
     return told and f"Two small changes would make it right; here is the first. {told}"
 
@@ -322,7 +322,7 @@ def _letter(exercise: Exercise, value: str) -> tuple[str, str]:
 
 
 def no_such_letter(exercise: Exercise, value: str) -> str:
-    """The reply to a letter that is not offered."""
+    """The reply to a letter that is not among the options."""
     first, last = exercise.letters[0], exercise.letters[-1]
     return say("no such letter", letter=value.replace("`", "'"), first=first, last=last)
 
@@ -335,7 +335,7 @@ def observe(
     like: Observed | None = None,
     seconds: float = 0.0,
 ) -> Observed:
-    """Put the exercise's probe to the answers, within its time; with `like`, only while it sees the same as `like`."""
+    """Run the exercise's probe on the answers, within its time limit; with `like`, only while it sees the same as `like`."""
     observed = Observed()
     recording = True
     try:
@@ -350,14 +350,14 @@ def observe(
                     observed.whole = True
             finally:
                 recording = minigrad.is_grad_enabled() and not minigrad.is_inference_mode_enabled()
-    except BaseException as error:  # it is kept and reported, whatever it is: exit(), an interruption, ...
+    except BaseException as error:  # any exception is kept and reported: exit(), an interruption, ...
         observed.error, observed.whole = error, isinstance(error, Exception)
     return observed if recording else Observed(error=Complaint(say("switched off")), whole=True)
 
 
 @contextmanager
 def _apart(exercise: Exercise, answers: tuple, seconds: float) -> Iterator[None]:
-    """Run the block for at most so many seconds (0 is no limit), with operations recorded, and put back what it changes."""
+    """Run the block for at most this many seconds (0 is no limit), with operations recorded, and undo what it changes."""
     if _only_read(exercise) and all(map(_inert, answers)):
         yield
         return
@@ -367,7 +367,7 @@ def _apart(exercise: Exercise, answers: tuple, seconds: float) -> Iterator[None]
 
 
 def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observed:
-    """What the exercise's listed wrong answer number `place` does, or its reference (-1). It does the same each time, so it
+    """What the exercise's listed wrong answer number `place` does, or its reference (-1). The result is always the same, so it
     is observed only once, and only as far as needed."""
     kept = exercise.observed.get(place)
     if kept is None or not (
@@ -377,14 +377,14 @@ def own(exercise: Exercise, place: int, like: Observed | None = None) -> Observe
         answers = exercise.reference if reference else as_answers(exercise, exercise.wrong[place].answer)
         kept = observe(exercise, answers, limited=not reference, like=like)
         if kept.error is not None:
-            kept.error = kept.error.with_traceback(None)  # it would keep all that the probe has made
+            kept.error = kept.error.with_traceback(None)  # it would keep alive all that the probe made
             kept.error.__context__ = None
         exercise.observed[place] = kept
     return kept
 
 
 def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that behaves like this one; for typed answers, else the first with the same mistake."""
+    """The listed wrong answer that behaves like this one; for typed answers, failing that, the first with the same mistake."""
     first = _first_difference(got, want, exercise)
     telling = exercise.typed and first is not None and first < len(got.seen)
     best, least = None, 9
@@ -407,9 +407,9 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
 
 
 def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that goes wrong in the same way as this one for the longest.
+    """The listed wrong answer that goes wrong in the same way as this one for the longest. Code may behave like a listed answer
 
-    Code that begins as a listed answer does may do so by chance. So the two must agree in at least two observations
+    at first by chance. So the two must agree in at least two observations
     that are wrong, and in half of them.
     """
     seen = enumerate(zip(got.seen, want.seen, strict=False))
@@ -440,8 +440,8 @@ def _begins(one: Observed, other: Observed, exercise: Exercise) -> bool:
 
 
 def _alike(got: Any, due: Any, exercise: Exercise) -> bool:
-    """Whether an observation of the learner's answer is as expected; brackets around a single number count only where
-    shapes are the subject, and what was typed in may be rounded."""
+    """Whether an observation of the learner's answer is as expected; brackets around a single number matter only where the
+    exercise is about shapes, and what was typed in may be rounded."""
     numbers = isinstance(got, np.ndarray) and isinstance(due, np.ndarray)
     if numbers and got.size == due.size == 1 and not exercise.strict:
         got, due = got.reshape(()), due.reshape(())
@@ -531,7 +531,7 @@ def _several(exercise: Exercise, value: Any, right: tuple) -> None:
 
 
 def _not_callable(exercise: Exercise, answers: tuple) -> str:
-    """The reply when a function or class is wanted, and something else was given, or one that takes other arguments."""
+    """The reply to something that should be a function or class but is not, or that takes the wrong arguments."""
     for name, answer, wanted in zip(exercise.names, answers, exercise.reference, strict=True):
         if isinstance(wanted, type):
             if not isinstance(answer, type):
@@ -542,7 +542,7 @@ def _not_callable(exercise: Exercise, answers: tuple) -> str:
                 return say("not a function", name=name, what=describe(answer, 40), call=call)
             try:
                 signature = inspect.signature(answer)
-            except Exception:  # some built-in functions do not say; calling them will show it
+            except Exception:  # some built-in functions do not say; calling them will show
                 continue
             try:
                 signature.bind(*inspect.signature(wanted).parameters)
@@ -596,7 +596,7 @@ def _of_a_blank(error: BaseException | None, answers: tuple) -> bool:
 
 
 def _first_difference(one: Observed, other: Observed, exercise: Exercise) -> int | None:
-    """The position at which the two first differ: in a value, or in one of them having stopped."""
+    """The position at which the two first differ: in a value, or where one of them stopped."""
     for index, (a, b) in enumerate(zip(one.seen, other.seen, strict=False)):
         if not _alike(a[1], b[1], exercise):
             return index

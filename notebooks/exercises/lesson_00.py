@@ -59,7 +59,7 @@ def slope_of_f(f: Any) -> Iterator[tuple[str, Any]]:
 
 
 def straight_or_not(seen: dict[str, Any]) -> str:
-    """What is wrong with slopes that no listed answer has: the line has another slope, or it is not a line."""
+    """What is wrong with slopes that match no listed answer: the line has a different slope, or it is not a line."""
     slopes = [float(slope) for slope in seen.values() if isinstance(slope, np.ndarray)]
     if len(slopes) < 3:
         return ""

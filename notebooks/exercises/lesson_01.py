@@ -23,9 +23,9 @@ def sigmoid_slope(t):
 
 
 def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
-    """Probe: what the learner's nudge says of five functions, and where it runs them.
+    """Probe: the learner's slopes of five functions, and the points at which they are evaluated.
 
-    No h is a power of 2 and the first function has no symmetry: mistakes would look alike.
+    No h is a power of 2 and the first function has no symmetry; otherwise different mistakes would look alike.
     """
     for told, f, x, h in (
         ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 3.0, 0.3),
@@ -47,13 +47,13 @@ def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
             )
         yield f"For `{told}` at {x:g}, with h = {h:g}:", slope
         if isinstance(slope, int | float) and abs(slope - central(f, x, h)) <= 1e-3 * abs(slope):
-            continue  # right, wherever it comes from
+            continue  # right, however it was found
         steps = sorted({float(f"{(float(run) - x) / h:.3g}") for run in runs if isinstance(run, float | int)})
         yield f"For `{told}` it runs `f` at x plus h times", steps
 
 
 def places_of_a_nudge(seen: dict[str, Any]) -> str:
-    """What is wrong with a nudge that no listed answer makes: where it runs `f`, or what it makes of the values."""
+    """What is wrong with a nudge that is not a listed answer: where it evaluates `f`, or what it does with the values."""
     steps = next((steps for label, steps in seen.items() if "it runs" in label), None)
     if not isinstance(steps, np.ndarray):
         return ""

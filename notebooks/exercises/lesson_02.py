@@ -1,4 +1,4 @@
-"""Exercises of lesson 02, The graph grows: leaves and results, a picture to rebuild, what is kept, names, an order of lines."""
+"""Exercises of lesson 02, The graph grows: leaves and results, a picture to rebuild, saved tensors, names, an order of lines."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def one_by_one(pairs: Iterator[tuple[str, Any, Any]]) -> Seen:
 
 
 def states(leaves: Any, asks: Any, has_function: Any) -> Seen:
-    """Probe: for each tensor, whether the learner takes it for a leaf, and so on."""
+    """Probe: for each tensor, whether the learner calls it a leaf, and so on."""
     tensors = eight()
     said = {
         "leaves": letters(leaves, "abcdefgh", "leaves"),
@@ -117,7 +117,7 @@ def graph_of_rebuild(answer: Any) -> Seen:
 
 
 def keepsakes() -> dict[str, set[str]]:
-    """For each expression the operands that its function keeps, read from the live graph."""
+    """For each expression, the operands that its function keeps, read from the live graph."""
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     w = torch.tensor([[5.0, 6.0], [7.0, 8.0]], requires_grad=True)
     d = torch.tensor([[1.0, 0.0], [2.0, 1.0]])
@@ -144,7 +144,7 @@ def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
     if reason not in ("a", "b", "c"):
         raise Complaint("`why` should be one letter in quotes, from `a` to `c`.")
     for name, kept in keepsakes().items():
-        for letter in "xwd":  # the first that is wrong is talked about, and the others are left to find
+        for letter in "xwd":  # the reply is about the first that is wrong; the learner should find the others
             if letter in said[name] ^ kept:
                 yield f"`{name}`", f"with {letter}" if letter in said[name] else f"without {letter}"
                 return
@@ -153,7 +153,7 @@ def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
 
 
 def node_names() -> dict[str, str | None]:
-    """The names that the machine gives, read from live results."""
+    """The names of the nodes, read from live results."""
     x, y = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0], requires_grad=True)
     rows = torch.ones(4, 3)
     weight, bias = torch.ones(2, 3, requires_grad=True), torch.ones(2, requires_grad=True)

@@ -39,7 +39,7 @@ def path_sum(paths):
 
 
 def _fire(order: list[str]) -> tuple[int, list[str]]:
-    """Fire the nodes of the ladder once each, in this order: (what x gets, which nodes fired before a part had come)."""
+    """Fire the nodes of the ladder once each, in this order: (what x gets, which nodes fired before a part had arrived)."""
     grad = dict.fromkeys([*LADDER, "x"], 0) | {"loss": 1}
     fired: list[str] = []
     early: set[str] = set()
@@ -173,7 +173,7 @@ PATHS = (
     [[0.5, 3], [0.25]],
     [[2.0, 3.0]],
     [[3, 1, 3], [5, 2], [4]],
-    [[1, 1, 2], [1, 1, 2], [1, 2, 2], [1, 2, 2]],  # the diamond: paths that look alike count each
+    [[1, 1, 2], [1, 1, 2], [1, 2, 2], [1, 2, 2]],  # the diamond: equal paths count separately
     [[1, -1], [0.5, 4, 3], [2, 2, 2, 2]],
 )
 

@@ -106,7 +106,7 @@ def _middle(function) -> Iterator[tuple]:
         begun: list = []
         z.register_hook(begun.append)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
+            warnings.simplefilter("ignore")  # from reading the .grad of a non-leaf: the advice mentions it
             returned = function(y, z)
             if (returned is None or not begun) and (anew := given_anew(function)):
                 raise Complaint(
@@ -181,7 +181,7 @@ def train(w, xs, lr):
 
 
 def _reading(train) -> Iterator[tuple]:
-    """Where the state and the weight are after the learner's loop, on two texts."""
+    """The state and the weight after the learner's loop, on two texts."""
     for xs, lr in (([0.3, -0.2, 0.4], 0.1), ([0.5, 0.5, -1.0, 0.2, 0.1], 0.05)):
         w = torch.tensor(0.5, requires_grad=True)
         with unchanged({"w": {VALUES, GRAD}}, w=w, xs=xs):

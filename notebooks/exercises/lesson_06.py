@@ -23,7 +23,7 @@ def rows_of_jacobian(f, x):
 
 def unbroadcast(grad, shape):
     while grad.dim() > len(shape):
-        grad = grad.sum(0)  # an axis that was put in front
+        grad = grad.sum(0)  # an axis that was added in front
     for axis, size in enumerate(shape):
         if size == 1:
             grad = grad.sum(axis, keepdim=True)  # an axis that was stretched

@@ -1,7 +1,7 @@
 """Exercises of lesson 07, Build the engine: nodes and their rules, unbroadcast, +=, the ready queue.
 
-The solutions are the pieces of tiny_engine.py. Each piece is judged by what it does: a rule by what it hands on, an
-engine by the gradients and the firings on a diamond, a chain of doublings and twenty random graphs.
+The solutions are the pieces of tiny_engine.py. Each piece is judged by what it does: a rule by the gradients that it returns;
+an engine by its gradients and firings on a diamond, on a chain of doublings and on twenty random graphs.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ TOO_MANY = (
     "It was stopped after 20,000 firings, and the graph has a dozen nodes. Take each node *out* of `ready` when it is fired "
     "(`choose` does), and put it in once: when its count is 0."
 )
-DEEP = 3000  # operations in a row: more than Python lets functions call each other
+DEEP = 3000  # operations in a row: more than Python's recursion limit
 TOO_DEEP = (
     "It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads "
     "a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop."
 )
 
 
-# what the probes look at
+# the graphs that the probes use
 
 
 def has_a_rule(kind: type, name: str) -> None:
@@ -83,7 +83,7 @@ def unwritten(call: Callable[[], Any], told: str) -> Any:
 
 
 def walk(root: Any, grad: np.ndarray) -> None:
-    """The reference's engine, for nodes of the learner's that cannot be called yet: the lesson comes to that later."""
+    """The reference engine, for the learner's nodes, which cannot be called yet: the lesson comes to that later."""
     waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
     while ready:
         node = ready.pop()
@@ -103,7 +103,7 @@ SHARED = "On `z = tanh(x) + tanh(y)`, where one array goes to two nodes"
 def tried_in_an_engine(
     tanh: Callable = engine.tanh, accumulator: type = engine.AccumulateGrad
 ) -> Iterator[tuple[str, Any]]:
-    """The learner's piece in place of the reference's: what comes to the leaves of graphs where arrays are shared."""
+    """Run the learner's piece in place of the reference's: what arrives at the leaves of graphs in which arrays are shared."""
 
     def own_leaf(value: Any) -> Tensor:
         made = leaf(value)
@@ -323,7 +323,7 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
         result, leaves = engine.random_graph(seed, leaf, engine.tanh)
         run(result.grad_fn, np.ones(()))
         yield f"Random graph {seed}: the gradients of its three leaves", [t.grad for t in leaves]
-    if not once:  # the reply is already about something that matters more
+    if not once:  # the reply is already about a more important mistake
         return
     for seed in range(3):
         result, leaves = engine.random_graph(seed, *pieces_beside(run))

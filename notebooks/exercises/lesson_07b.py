@@ -18,7 +18,7 @@ from .values import describe, same
 
 
 class Standing:
-    """Something in a ready list that has a sequence number."""
+    """A stand-in for a node in a ready list: it has a sequence number."""
 
     def __init__(self, sequence: float):
         self.sequence = sequence
@@ -45,7 +45,7 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
 
 
 def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
-    """One parameter, then two that multiply each other: what they are, what comes back, how often the loss is computed."""
+    """One parameter, then two that are multiplied: their values, the returned value, how often the loss is computed."""
     w = leaf(5.0)
     runs: list[int] = []
 
@@ -81,7 +81,7 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
 
 
 def runs_of_the_loss(seen: dict[str, Any]) -> str:
-    """What is wrong with a step that no listed answer takes, if it is seen from how often the loss was computed."""
+    """What is wrong with a step that matches no listed answer, if the number of times the loss was computed shows it."""
     if same(seen.get("w after step 1 on the loss w * w, from 5 with lr 0.3"), np.array(5.0), 0.0):
         return "Nothing has moved: after the step the parameter is what it was before. Write into its numbers, `p.data`."
     counts = [int(value) for label, value in seen.items() if "computed" in label]

@@ -180,7 +180,7 @@ def _copied(learners, x):
     before = t.detach().clone()
     watch = Watch(t=t, x=x)
     for _ in range(8):
-        torch.full_like(t, -7.0)  # memory that is not filled must not hold the right values by chance
+        torch.full_like(t, -7.0)  # uninitialised memory must not hold the right values by chance
     copy = returned(learners(t))
     besides = watch.told()
     _demand_tensor(copy)

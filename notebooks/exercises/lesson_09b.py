@@ -1,4 +1,4 @@
-"""Exercises of lesson 09b, Bug clinic: ten patients to be cured, and two checks before a long run."""
+"""Exercises of lesson 09b, Bug clinic: ten patients to cure, and two checks before a long run."""
 
 from __future__ import annotations
 
@@ -291,7 +291,7 @@ def _parameters() -> list:
 def _step_probe(function) -> Iterator[tuple]:
     for lr in (0.1, 0.3):
         handed = _parameters()
-        parameters = list(handed)  # what model and optimizer hold, whatever becomes of the list
+        parameters = list(handed)  # what the model and the optimizer hold, even if the list changes later
         before = [p.detach().clone() for p in parameters]
         function(handed, lr)
         if not all(p.is_leaf and p.requires_grad for p in parameters):

@@ -99,7 +99,7 @@ def _validation() -> tuple:
 
 
 def _average_probe(function) -> Iterator[tuple]:
-    """What comes back, whether it has a history, and what was kept on the way: for three batches and for two."""
+    """What is returned, whether it has a history, and what was kept on the way: for three batches and for two."""
     for count in (3, 2):
         model, batches = _validation()
         yield from _averaged(function, model, batches[:count])

@@ -89,7 +89,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
 
 
 def _felt(grad: Any) -> Any:
-    """A gradient in which what is too small to move anything is 0: two right rules may differ there."""
+    """A gradient with negligible entries set to 0: two correct rules may differ there."""
     return torch.where(abs(grad) < 1e-12, 0.0, grad) if isinstance(grad, torch.Tensor) else grad
 
 
@@ -121,7 +121,7 @@ def _on(condition, like):
 
 
 def _polar_probe(kind: Any) -> Iterator[tuple]:
-    """Both outputs, one of them, and one input that asks for nothing; what `backward` returns is looked at as well."""
+    """Both outputs, one of them, and one input that needs no gradient; what `backward` returns is checked as well."""
     returned: list[Any] = []
 
     def noted(ctx, *upstream):

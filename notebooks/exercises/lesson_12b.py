@@ -52,7 +52,7 @@ class Sign(torch.autograd.Function):
 
 
 def _boxed(kind: Any) -> Iterator[tuple]:
-    """The probe of exercise 12b.2: as the others, and the forward must do without the framework's own sinh."""
+    """The probe of exercise 12b.2: like the others, but the forward must not use the framework's own sinh."""
     function, method = torch.sinh, torch.Tensor.sinh
 
     def refused(*whatever: Any) -> Any:

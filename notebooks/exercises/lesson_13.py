@@ -1,4 +1,4 @@
-"""Exercises of lesson 13, Hooks: a spy, a limit in the middle, a recorder, which parameters got nothing, how often, a step on arrival."""
+"""Exercises of lesson 13, Hooks: a spy, a limit in the middle, a recorder, parameters without a gradient, how often, a step on arrival."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _spied(function: Callable) -> Iterator[tuple]:
             warnings.simplefilter("ignore")
             handle = function(y, seen)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of reading the .grad of a non-leaf: the advice speaks of it
+            warnings.simplefilter("ignore")  # from reading the .grad of a non-leaf: the advice mentions it
             z.backward(retain_graph=True)
         if not seen:
             raise Complaint(
@@ -115,7 +115,7 @@ def _limited(function: Callable) -> Iterator[tuple]:
         ([-3.0, 4.0], 2.0),
         ([0.3, 0.4], 10.0),
         ([40.0, 1.0], 10.0),
-        ([8.0, 8.0], 10.0),  # longer than 10, though no entry is
+        ([8.0, 8.0], 10.0),  # longer than 10, though no entry exceeds it
         ([2.0, 1.0], 10.0),
         ([7.0, -7.0], 10.0),  # shorter than 10, though the sizes add up to more
     ):
@@ -209,7 +209,7 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
 def _norms(function: Callable) -> Iterator[tuple]:
     for starved in (False, True):
         model = _model()
-        model[0].bias.requires_grad_(not starved)  # one that does not even ask
+        model[0].bias.requires_grad_(not starved)  # one that does not even require grad
         h = torch.relu(model[0](torch.ones(2, 3)))
         (model[2](h.detach() if starved else h) ** 2).mean().backward()
         watch = Watch(model=model)

@@ -1,4 +1,4 @@
-"""Exercises of lesson 14, The NaN hunt: bad arithmetic, where twice, a detector, three patients, logarithms, a direction."""
+"""Exercises of lesson 14, The NaN hunt: bad arithmetic, two uses of where, a detector, three patients, logarithms, a direction."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def _tensor(out: Any) -> Any:
 
 
 def _slopes(inputs: list[list[float]], *, any_at_0: bool = False) -> Callable[[Callable], Iterator[tuple]]:
-    """A probe that looks at a function's values, and at its gradients for an uneven upstream.
+    """A probe that looks at a function's values, and at its gradients for an uneven upstream gradient. any_at_0: if all numbers
 
-    any_at_0: where all numbers are 0, any finite gradient will do.
+    are 0, accept any finite gradient.
     """
 
     def probe(function: Callable) -> Iterator[tuple]:

@@ -89,7 +89,7 @@ def _wide(x):
 
 
 def _two_passes(hvp) -> None:
-    """A Complaint about a product that is right and took a pass for each input, or a nudge."""
+    """A Complaint about a product that is right but took one pass per input, or a nudge."""
     v = torch.linspace(-1.0, 1.0, 40)
     x = (v * 2 + 0.3).requires_grad_()
     places: list = []

@@ -90,7 +90,7 @@ def _waves(x):
 
 
 def _wrong_rule(x):
-    """A sine that is three times too large on the way back: if the two sides agree, one of them was not computed."""
+    """A sine whose backward is three times too large: if the two sides still agree, one of them was not computed."""
     y = torch.sin(x)
     if y.requires_grad:
         y.register_hook(lambda grad: 3 * grad)

@@ -80,7 +80,7 @@ def _answers(count, classes=3):
 
 
 class _Wary(torch.optim.SGD):
-    """Says so if a step is taken without a gradient, and counts the steps."""
+    """An optimizer that counts its steps and complains about a step without a gradient."""
 
     taken = 0
 
@@ -95,7 +95,7 @@ class _Wary(torch.optim.SGD):
 
 
 def _epochs(epoch) -> Iterator[tuple]:
-    """What runs for one batch; the weights after it, and after five more, with the learner's loop."""
+    """What the learner's loop calls for one batch; the weights after it, and after five more."""
     model = _small()
     optimizer = _Wary(model.parameters(), lr=0.5)
     rows, answers = _rows(20), _answers(20)
@@ -155,7 +155,7 @@ def _picture(n):
 
 
 def _asked(function, *more) -> Iterator[tuple]:
-    """What the function makes of two pictures, and that it has left the model and the picture alone."""
+    """What the function returns for two pictures, and that it leaves the model and the picture unchanged."""
     for n, label in ((0, 3), (1, 8)):
         model, picture = _reader(), _picture(n)
         weights = [p.detach().clone() for p in model.parameters()]
@@ -200,7 +200,7 @@ def _lengths(gradient_lengths) -> Iterator[tuple]:
 
 
 def _forged(forge) -> Iterator[tuple]:
-    """Two digits, other sizes and numbers of steps, none among them; the model and the picture are left alone."""
+    """Two digits, various step sizes and numbers of steps, including none; the model and the picture must be unchanged."""
     for n, target, eps, steps in ((0, 9, 0.1, 1), (1, 2, 0.05, 3), (0, 4, 0.02, 0)):
         model, picture = _reader(), _picture(n)
         watch = Watch(model=model, picture=picture)
@@ -218,7 +218,7 @@ def _forged(forge) -> Iterator[tuple]:
 
 
 def _of_steps(seen: dict) -> str:
-    """What the distances that pixels move show of a wrong step of 0.1 from the first picture."""
+    """What is wrong with a step of 0.1 from the first picture, from the distances that its pixels move."""
     got, picture = next(iter(seen.values())), _picture(0).numpy()
     if np.shape(got) != picture.shape:
         return ""

@@ -1,4 +1,4 @@
-"""Finds exercises and questions: "3.2" is the second exercise of `lesson_03.py`, "3.a" its first question.
+"""Find exercises and questions: "3.2" is the second exercise of `lesson_03.py`, "3.a" its first question.
 
 A lesson is named by a string, "3" or "9b" (the half that follows lesson 9, in `lesson_09b.py`); a plain 3 will do as well.
 """
@@ -14,7 +14,7 @@ from .model import Exercise, Question, module_of
 
 
 class Unknown(LookupError):
-    """There is no such id. The message says which there are."""
+    """There is no such id. The message lists those that exist."""
 
 
 @cache
@@ -25,7 +25,7 @@ def numbers() -> tuple[str, ...]:
 
 
 def short(number: str) -> str:
-    """ "3" from "03": as people call the lesson, not as its files are sorted."""
+    """ "3" from "03": as the lesson is usually called, not as its files are sorted."""
     return re.sub(r"^0(?=\d)", "", number)
 
 

@@ -1,12 +1,12 @@
-"""Stops code that does not end by itself: `with time_limit(5): ...` raises OutOfTime inside the block.
+"""Stop code that does not end on its own: `with time_limit(5): ...` raises OutOfTime inside the block.
 
-The seconds are the processor's, of the thread that runs the block: on a busy machine, or beside other threads, code that ends
-in time still ends in time. Code that uses none, because it sleeps or waits, has PATIENCE times as many by the clock; time in
-which it could run and another program did is not counted (where the system tells: Linux).
+The seconds are the processor's, of the thread that runs the block: on a busy machine, or beside other threads, code that would
+end in time still does. Code that uses none, because it sleeps or waits, has PATIENCE times as long by the clock; time in
+which it could run and another program did is not counted (where the system reports it: Linux).
 
 An exception can only be raised between two instructions of Python. A single call that loops inside C, such as
 `sum(iter(int, 1))`, cannot be stopped by any code in the same process. Where the system has a timer that interrupts (not on
-Windows), that is said, in words, while it happens: what to do, and in which line.
+Windows), a message says so while it happens: which line it is, and what to do.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .blame import place_in
 from .replies import say
 
 PATIENCE = 12
-STUCK = 2.0  # seconds of the processor beyond the limit, after which a call is one that cannot be stopped
+STUCK = 2.0  # seconds of processor time beyond the limit before a call is said to be unstoppable
 
 
 class OutOfTime(BaseException):
-    """The time is over. Not an Exception, so that an `except Exception` inside a loop does not swallow it."""
+    """The time is up. Not an Exception, so that an `except Exception` inside a loop does not swallow it."""
 
 
 @contextmanager
@@ -59,8 +59,8 @@ def _clock(seconds: float) -> Callable[[], float]:
 
     def left() -> float:
         nonlocal waits
-        # asked for the first time when the limit has passed by the clock. Waiting counts from then on: to ask the system before
-        # each block how long it has kept this thread waiting takes longer than most blocks do
+        # asked for the first time when the limit has passed by the clock. Waiting counts from then on: asking the system before
+        # each block how long this thread has waited would take longer than most blocks
         now = time.monotonic(), used(), delayed()
         waits = waits or now
         idle, worked, kept_waiting = (after - before for after, before in zip(now, waits, strict=True))
@@ -71,7 +71,7 @@ def _clock(seconds: float) -> Callable[[], float]:
 
 
 def _processor_time() -> Callable[[], float]:
-    """The seconds of the processor that this thread has used, for any thread to ask. On Windows those of the process."""
+    """The processor time that this thread has used, in seconds, callable from any thread. On Windows, that of the process."""
     if not hasattr(time, "pthread_getcpuclockid"):
         return time.process_time
     clock = time.pthread_getcpuclockid(threading.get_ident())
@@ -79,7 +79,7 @@ def _processor_time() -> Callable[[], float]:
 
 
 def _delay() -> Callable[[], float]:
-    """The seconds for which this thread could have run and another one did. 0.0 where the system does not tell."""
+    """The seconds for which this thread could have run but another one did. 0.0 where the system does not report it."""
     told = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
 
     def seconds() -> float:
@@ -109,7 +109,7 @@ def _alarm(seconds: float) -> Iterator[None]:
             try:
                 yield
             finally:
-                over = True  # an alarm from here on has nothing to stop
+                over = True  # from here on, there is nothing for an alarm to stop
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
@@ -142,10 +142,10 @@ def _monitored(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _says_when_stuck(seconds: float) -> Iterator[None]:
-    """After so many seconds of the processor, say that the running call cannot be stopped.
+    """After this many seconds of processor time, say that the running call cannot be stopped.
 
-    Python's own handlers wait for the next instruction, which never comes. This one is called by the system, inside of the
-    call that loops. It says its sentence, and lets the threads run that bring it to the page.
+    Python's own handlers wait for the next instruction, which never comes. This one is called by the system, inside the call
+    that loops. It prints its sentence, and lets the threads run that send it to the page.
     """
 
     install, handler = _system_handler()
@@ -160,7 +160,7 @@ def _says_when_stuck(seconds: float) -> Iterator[None]:
 
 @functools.cache
 def _system_handler() -> tuple[Callable, ctypes.c_void_p]:
-    """The system's own `signal`, and the handler that it is given. Made once: this takes longer than most answers."""
+    """The system's own `signal`, and the handler to give it. Made only once, since this takes longer than most answers."""
 
     def said_inside(signum: int) -> None:
         line = place_in(sys._getframe(1)).rstrip(": ")
@@ -175,7 +175,7 @@ def _system_handler() -> tuple[Callable, ctypes.c_void_p]:
 
 
 def _inside_of_a_call(frame: FrameType | None) -> bool:
-    """Whether this runs in the handler of `_says_when_stuck`: an exception there would stop nothing but its sentence."""
+    """Whether this runs in the handler of `_says_when_stuck`: an exception there would only stop its sentence."""
     while frame is not None:
         if frame.f_code.co_name == "said_inside" and frame.f_code.co_filename == __file__:
             return True
@@ -191,7 +191,7 @@ def _watcher(seconds: float) -> Iterator[None]:
     interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
     def lives() -> bool:
-        """Whether the thread still runs. Its number may be another's by now, and not every thread says when it ends."""
+        """Whether the thread still runs. Its number may have been reused, and not every thread reports its end."""
         return thread.is_alive() and target.value in sys._current_frames()
 
     def watch() -> None:
@@ -204,8 +204,8 @@ def _watcher(seconds: float) -> Iterator[None]:
                 if not done.is_set():
                     interrupt(target, ctypes.py_object(OutOfTime))
             wait = 0.5
-        # A thread may end before an interruption strikes. CPython 3.11 would wait for it for ever (see below); one that
-        # strikes here ends that.
+        # A thread may end before an interruption strikes. CPython 3.11 would wait for it forever (see below); striking here
+        # ends the wait.
         try:
             interrupt(ctypes.c_ulong(threading.get_ident()), ctypes.py_object(OutOfTime))
             for _ in range(100):
@@ -217,8 +217,8 @@ def _watcher(seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
-        # An interruption that was set and has not struck yet strikes here, where it does no harm. To take it back
-        # with None instead would leave CPython 3.11 waiting for it: the next traced function would never start.
+        # An interruption that was set and has not struck yet strikes here, where it does no harm. Cancelling it with None
+        # instead would leave CPython 3.11 waiting for it: the next traced function would never start.
         try:
             with lock:
                 done.set()

@@ -1,7 +1,7 @@
-"""The words in which a lesson states its exercises: Exercise, Question, Wrong, Complaint. Data, no judging.
+"""The classes with which a lesson states its exercises: Exercise, Question, Wrong, Complaint. Data only, no judging.
 
-An exercise is a reference answer and a *probe* that turns an answer into observations. The same probe is put
-to the learner's answer, to the reference and to every listed wrong answer; equal observations mean an equal
+An exercise is a reference answer and a *probe* that turns an answer into observations. The same probe is run on the learner's
+answer, the reference and every listed wrong answer; equal observations mean an equal
 answer. So a wrong answer is recognised by what it does, and the list of wrong answers is at the same time
 the test data of the check.
 """
@@ -44,7 +44,7 @@ def returned(value: Any) -> Any:
 class Wrong:
     """An answer that learners give, and the reply to it.
 
-    Where the exercise has several parts: a tuple of all, or a dict of those that are wrong (the others are right).
+    If the exercise has several parts: a tuple of all, or a dict of the wrong ones (the others are right).
     `code` is the answer as a learner writes it.
     """
 
@@ -85,11 +85,11 @@ class _Answered:
     @cached_property
     def _table(self) -> list[tuple[Row, Any]]:
         if not self.answers.strip():
-            return []  # nor need there be a lesson's module: a question of the exam has none
+            return []  # there may be no lesson module: a question of the exam has none
         return [(row, self._reader.answer(row)) for row in self._reader.rows(self.answers)]
 
     def answer(self, code: str) -> Any:
-        """What a learner who writes `code` hands over; it is read as a row of this exercise's table is."""
+        """The answer of a learner who writes `code`, which is read like a row of this exercise's table."""
         piece = next((row.piece for row, _ in self._table if row.piece), "")
         return self._reader.evaluate(Row(0, code, "", piece))
 
@@ -100,7 +100,7 @@ class _Answered:
         return (*read, *self.patterns)
 
     def pairs(self) -> Iterator[tuple[Any, str]]:
-        """Two listed mistakes made at once, each pair with both replies, where both are changes of the solution."""
+        """Two listed mistakes made at once, each pair with both replies; only for mistakes that are changes to the solution."""
         changes = [(self._reader.as_change(row), row.reply) for row, _ in self._table if row.reply != RIGHT]
         for (one, told), (other, more) in itertools.combinations([c for c in changes if c[0]], 2):
             with contextlib.suppress(ValueError, SyntaxError):  # they overlap, or make no sense together
@@ -114,26 +114,26 @@ class Exercise(_Answered):
     id:       "3.2": the lesson and the number in it.
     title:    as in the heading above the exercise.
     about:    for an exercise of many parts, a hint to each part by its name: they unfold side by side.
-    names:    the names that the learner's cell defines, in the order in which they are handed to `check`.
+    names:    the names that the learner's cell defines, in the order in which they are passed to `check`.
     solution: functions or classes (their own source is shown), or the text of a cell.
     why:      why the solution works, shown under it.
     shows:    what a correct answer has shown, shown with the verdict *correct*.
     hints:    from a nudge to nearly everything.
-    look:     where to look again if nothing is known of a wrong answer, which is not a hint yet; for typed numbers, by name.
+    look:     where to look again if a wrong answer is not recognised (less than a hint); for typed numbers, by name.
     answers:  a table of answers that learners give, each with its reply: see answer_table.py.
-    patterns: more wrong answers, which follow one pattern and are put together by a program.
-    cases:    for an exercise on one function: makes the argument tuples to call it with, afresh each time.
+    patterns: more wrong answers, which follow a pattern and are generated.
+    cases:    for an exercise on one function: returns the argument tuples to call it with, newly made each time.
     besides:  for such an exercise: examines how a function found its right values; raises a Complaint.
-    returns:  what that function returns, if it is several values: they are then looked at one by one.
+    returns:  what that function returns, if several values: they are then checked one by one.
     gives:    the type that such a function must return, where a list of the right numbers is not enough.
-    strict:   whether the shape of a single number matters, (1,) or (): only where shapes are the subject.
+    strict:   whether the shape of a single number matters, (1,) or (): only if the exercise is about shapes.
     without:  (names that the learner's code must do without, what to say if it does not).
     words:    other ways to write a letter: {"detach": "b"}.
     probe:    for any other exercise: see `Probe`. Without cases and probe, the answers are compared.
-    diagnose: for code that no listed answer behaves like: the cause, from all that the probe saw by its label (or "").
+    diagnose: for code that behaves like no listed answer: the cause, from everything that the probe saw, by label (or "").
     otherwise: the same, asked only if no other cause is found.
     setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
-    allowed:  for typed numbers: the only ones that can be an answer at all, such as (1, -1, 0).
+    allowed:  for typed numbers: the only possible answers, such as (1, -1, 0).
     counts:   for typed numbers: what they are multiples of: 1 if they count something, 4 if it is bytes of numbers.
     rtol:     how close a number must be, relative to the reference. Numbers typed in by hand need more tolerance.
     seconds:  how long the learner's code may run before it is stopped.
@@ -180,7 +180,7 @@ class Exercise(_Answered):
 
     @cached_property
     def letters(self) -> str:
-        """For an exercise that is answered by single letters: all letters that are offered, as far as they are known."""
+        """For an exercise that is answered by single letters: the letters of all its options, as far as they are known."""
         known = [
             self.reference,
             *(tuple(w.answer.values()) if isinstance(w.answer, dict) else w.answer for w in self.wrong),
@@ -197,12 +197,12 @@ class Exercise(_Answered):
 
     @cached_property
     def observed(self) -> dict[int, Any]:
-        """What the judge has seen of the reference (-1) and of the wrong answers, by their place."""
+        """What the judge has observed of the reference (-1) and of the wrong answers, by position."""
         return {}
 
     @cached_property
     def calls(self) -> list[tuple[str, Any]]:
-        """For each of the cases: the call, as a message shows it, and what the reference returns if that is several values."""
+        """For each of the cases: the call, as a message shows it, and what the reference returns, if several values."""
         cases = self.cases or list
         shown = [", ".join(describe(argument, 40) for argument in case) for case in cases()]
         due = [self.reference[0](*case) if self.returns else None for case in cases()]
@@ -210,7 +210,7 @@ class Exercise(_Answered):
 
     @cached_property
     def reference(self) -> tuple[Any, ...]:
-        """The right answers, one a name, got by running the solution."""
+        """The right answers, one per name, computed by running the solution."""
         if callable(self.solution):
             return (self.solution,)
         if isinstance(self.solution, str):
@@ -230,12 +230,12 @@ class Question(_Answered):
 
     id:     "3.a": the lesson and a letter.
     asks:   the question in a few words, for the summary at the end of the lesson.
-    truth:  gives the answer, by computing it wherever it can be computed.
-    found:  what to think of a prediction that came true.
-    answers: a table of predictions that people make, each with the thought behind it; ` :: right` marks other forms
+    truth:  returns the answer, by computing it wherever possible.
+    found:  the reply to a prediction that came true.
+    answers: a table of common predictions, each with the thought behind it; ` :: right` marks other forms
             of the answer, such as the same number for each entry.
-    missed: what to think of any other prediction.
-    counts: whether it asks how many: "none" is 0 then, and "2x" is 2.
+    missed: the reply to any other prediction.
+    counts: whether it asks how many: then "none" is 0, and "2x" is 2.
     rtol:   how close a predicted number must be to count as right.
     """
 

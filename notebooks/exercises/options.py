@@ -1,4 +1,4 @@
-"""The texts of lettered options, by exercise and question: an answer may be the text instead of the letter.
+"""The texts of lettered options, by exercise and question: learners may answer with the text instead of the letter.
 
 options.txt is a copy of what the lessons say, so that nothing has to read a notebook at run time. `python -m tools.options`
 writes it; a test compares.

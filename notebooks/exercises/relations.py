@@ -1,7 +1,7 @@
-"""How wrong numbers are related to the right ones, over all tries: the cause of a mistake that nobody has listed.
+"""How wrong numbers are related to the right ones, over all tries: the cause of a mistake that is not listed.
 
 A relation counts only if it holds each time, for numbers that differ: always three times too large, a factor `x` too many,
-right where `x` is positive, one of the arguments as it came in.
+right where `x` is positive, one of the arguments unchanged.
 For code only: a ratio would give away the right typed answer.
 """
 
@@ -39,7 +39,7 @@ def _near(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def _always(tried: Sequence[Tried], made: Callable[[Tried], np.ndarray]) -> bool:
-    """Whether `made` gives what came out of each try: for at least two numbers, not all of them equal."""
+    """Whether `made` gives the result of each try: for at least two numbers, not all of them equal."""
     try:
         wanted = [np.asarray(made(one), float) for one in tried]
     except (TypeError, ValueError, IndexError, KeyError):
@@ -83,7 +83,7 @@ def _unmoved(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _argument(tried: Sequence[Tried]) -> Iterator[str]:
-    """What came out is an argument, or a well-known function of one."""
+    """The result is an argument, or a well-known function of one."""
     functions: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
         ("`{}` as it came in", lambda x: x),
         ("`{}` with its sign flipped", lambda x: -x),
@@ -104,7 +104,7 @@ def _argument(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _factor(tried: Sequence[Tried]) -> Iterator[str]:
-    """An argument, or the number of entries, is a factor or a term once too often, or is missing."""
+    """An argument, or the number of entries, occurs as a factor or a term once too often, or is missing."""
     for name in _names(tried):
         if _always(tried, lambda one, name=name: one.due * one.given[name]):
             yield f"Each result is multiplied by `{name}` once too often."
@@ -145,7 +145,7 @@ def nearly(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _amount(tried: Sequence[Tried]) -> Iterator[str]:
-    """Always the same number of times too large, or too large by the same number."""
+    """Always too large by the same factor or by the same amount."""
     usable = [
         (one.got[abs(one.due) > 1e-9], one.due[abs(one.due) > 1e-9])
         for one in tried

@@ -1,8 +1,8 @@
 """Where a wrong function goes wrong, found by trying: the one small change after which it would be right.
 
 `changes(answer)` makes copies of a learner's function, or of a class's methods, each with a single thing changed: an operand
-left out, another operator, name or number, a call removed, a line moved out of its loop. The judge puts them to the
-exercise's probe. The sentence that belongs to a change says where to look, and never what to write there.
+left out, another operator, name or number, a call removed, a line moved out of its loop. The judge runs the exercise's probe on
+them. The sentence for a change says where to look, never what to write there.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Change(NamedTuple):
 
 
 def changes(answer: Any) -> Iterator[Change]:
-    """All changed copies of a function or class whose source is known, the likeliest kinds first."""
+    """All changed copies of a function or class with known source, the likeliest kinds first."""
     if isinstance(answer, type):
         for name, part in list(vars(answer).items()):
             function = getattr(part, "__func__", part)
             if isinstance(function, FunctionType):
                 wrap = type(part) if isinstance(part, staticmethod | classmethod) else (lambda made: made)
                 for told, made in _of_function(function):
-                    setattr(answer, name, wrap(made))  # in the class itself: others may name it
+                    setattr(answer, name, wrap(made))  # in the class itself: other code may refer to it
                     try:
                         yield Change(told, answer)
                     finally:
@@ -77,7 +77,7 @@ def changes(answer: Any) -> Iterator[Change]:
 
 
 def _inside(function: FunctionType) -> Iterator[Change]:
-    """Changes of the functions that a function has closed over."""
+    """Changes to the functions in a function's closure."""
     for place, cell in enumerate(function.__closure__ or ()):
         if isinstance(cell.cell_contents, FunctionType) and cell.cell_contents is not function:
             for told, inner in _of_function(cell.cell_contents):
@@ -92,14 +92,14 @@ def _of_function(function: FunctionType) -> Iterator[Change]:
     tree = _parsed(function)
     if tree is None or _size(tree) > 6 * LARGEST:
         return
-    for edits in (_in_statements, _in_expressions):  # an extra line says more than its repair
+    for edits in (_in_statements, _in_expressions):  # finding an extra line says more than its repair would
         for told, changed in edits(tree):
             if (made := _compiled(changed, function)) is not None:
                 yield Change(told, made)
 
 
 def pairs(answer: Any) -> Iterator[Change]:
-    """Copies of a very short function with two things changed. What is said leads to the first of the two."""
+    """Copies of a very short function with two things changed. The reply points to the first of the two."""
     tree = _parsed(answer) if isinstance(answer, FunctionType) else None
     if tree is None or _size(tree) > LARGEST // 2:
         return
@@ -115,7 +115,7 @@ def _size(tree: ast.AST) -> int:
 
 
 def _parsed(function: FunctionType) -> ast.FunctionDef | None:
-    """The definition of a function, or None where its source is not known (or is a lambda among others)."""
+    """The definition of a function, or None where its source is not known (or is one of several lambdas on a line)."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError, IndexError):
@@ -143,7 +143,7 @@ def _called_as(function: FunctionType, made: FunctionType) -> FunctionType:
     return made
 
 
-# changes inside an expression: each is made by putting another node in the place of one
+# changes inside an expression: each replaces one node by another
 
 
 def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -200,7 +200,7 @@ def _stored(node: ast.expr) -> bool:
 
 
 def _in_a_call_of_a_function(node: ast.expr, parents: dict[int, ast.AST]) -> bool:
-    """Whether the node is the function that is called, as `torch.exp` is: that is changed by `_twin` as a whole."""
+    """Whether the node is the function being called, such as `torch.exp`: that is changed by `_twin` as a whole."""
     parent = parents.get(id(node))
     if isinstance(parent, ast.Attribute):
         return (
@@ -311,7 +311,7 @@ def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Found:
 
 
 def _more(node: ast.expr, pieces: list[ast.expr]) -> Found:
-    """A factor, a term or a division put in."""
+    """A factor, a term or a division added."""
     if isinstance(node, ast.BinOp | ast.Name | ast.Subscript | ast.Call | ast.Attribute):
         yield "a square is missing there.", ast.BinOp(node, ast.Pow(), ast.Constant(2))
         for piece in (*pieces, *map(ast.Constant, (2, 3, 5, 10))):
@@ -345,7 +345,7 @@ def _arguments(node: ast.expr, pieces: list[ast.expr]) -> Found:
 
 
 def _sliced(node: ast.expr, pieces: list[ast.expr]) -> Found:
-    """Another part of a list: one item, all from it on, all up to it."""
+    """A different part of a list: one item, everything from it on, everything up to it."""
     if isinstance(node, ast.Slice):
         for piece in (*pieces, ast.Constant(0)):
             after = ast.BinOp(piece, ast.Add(), ast.Constant(1))
@@ -354,7 +354,7 @@ def _sliced(node: ast.expr, pieces: list[ast.expr]) -> Found:
 
 
 def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Found:
-    """Two operations in the other order: the mean of the squares for the square of the mean; and a square for an `abs`."""
+    """Two operations in the opposite order: the mean of the squares for the square of the mean; also a square for an `abs`."""
     outer = _single(node)
     inner = _single(outer[1]) if outer else None
     if outer and inner:
@@ -389,7 +389,7 @@ def _single(node: ast.expr) -> tuple[Callable[[ast.expr], ast.expr], ast.expr] |
 
 
 def _turned(node: ast.expr, pieces: list[ast.expr]) -> Found:
-    """Something put in: a minus, a transpose."""
+    """Something added: a minus, a transpose."""
     if isinstance(node, ast.BinOp | ast.Name | ast.Call):
         yield SIGN, ast.UnaryOp(ast.USub(), node)
     if isinstance(node, ast.Name | ast.Attribute):
@@ -401,8 +401,8 @@ SAME = (_more, _other_name, _other_number, _other_comparison, _sliced)
 
 
 def _with(tree: ast.FunctionDef, instead: dict[int, ast.expr], parents: dict[int, ast.AST]) -> Any:
-    """The tree with some nodes replaced, which are given by their `id`. What is not around one of these is the
-    same in both trees: of one function there are a thousand."""
+    """The tree with some nodes replaced, which are given by their `id`. Nodes not on the way to these are shared by both trees,
+    since one function has a thousand changed copies."""
     around = {id(tree)}
     for ident in instead:
         while (parent := parents.get(ident)) is not None and id(parent) not in around:
@@ -426,7 +426,7 @@ def _copied(node: Any) -> Any:
 
 
 def _like(node: ast.AST, part: Callable[[Any], Any]) -> ast.AST:
-    """A node of the same kind in the same place, with other parts."""
+    """A node of the same kind in the same place, with different children."""
     parts = {name: part(value) for name, value in ast.iter_fields(node)}
     return ast.copy_location(type(node)(**parts), node)
 
@@ -476,7 +476,7 @@ def _line(statement: ast.stmt) -> str:
 
 
 def _blocks(tree: ast.AST, path: tuple = ()) -> Iterator[tuple]:
-    """The way to each list of statements in the tree: (field, place, field, ...)."""
+    """The path to each list of statements in the tree: (field, place, field, ...)."""
     for field in ("body", "orelse"):
         block = getattr(tree, field, None)
         if isinstance(block, list) and block and isinstance(block[0], ast.stmt):

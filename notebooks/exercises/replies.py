@@ -1,7 +1,7 @@
 """The sentences that `check` and `predict` may say in any exercise, each under a short key.
 
 This is the one place to improve them. Code and tests name them by key: `say("no return")`. Curly brackets are filled in.
-What is said in one exercise only is in that lesson's module.
+Sentences for a single exercise are in that lesson's module.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ REPLIES = {
     "right": "`{right}` is right.",
     "right so far": "(Before that it was right: {label})",
     "shape right": "The shape is right. {place}",
-    # it did not come to its end
+    # it did not finish
     "out of time": (
         "Stopped after {seconds} seconds. Is there an infinite loop? Look at the condition of each `while`: what in the loop "
         "changes it? Does a function call itself endlessly? Or is the same thing computed again and again?"

@@ -1,4 +1,4 @@
-"""One text states a question or an exercise: everything that people read of it, and which code belongs to it, line by line.
+"""A single text states a question or an exercise, line by line: everything that people read, and the code that belongs to it.
 
     5.4 nothing, or zero
     solution:
@@ -11,10 +11,10 @@
     with_none = 0.0 :: It is the *gradient* that is missing. A weight that is skipped stays where it is.
 
 The id and the title come first. model.py says what the words mean; each `hint` is one of the `hints`, `look` and
-`about` may name the part that they are about, and `without` names what the learner's code must do without. Below an empty
-line is the table of answers (see answer_table.py).
+`about` may name the part that they are about, and `without` names what the learner's code must not use. After an empty line
+comes the table of answers (see answer_table.py).
 
-The other words stand before Python, which may use the names of the lesson's module: `probe: _middle`, `truth: _twice()`,
+The other words come before Python code, which may use the names of the lesson's module: `probe: _middle`, `truth: _twice()`,
 `truth: slope(lambda x: 3 * x, 2.0)`.
 """
 
@@ -42,7 +42,7 @@ LINE = re.compile(rf"({'|'.join(TEXTS | CODE)})((?: \w+)*):(?: (.*))?")
 
 
 class Sheet:
-    """The text of a question or an exercise, taken apart. Raises ValueError for a line that states nothing."""
+    """The text of a question or an exercise, taken apart. Raises ValueError for a line that is none of these."""
 
     def __init__(self, text: str):
         text = text.lstrip("\n")
@@ -64,7 +64,7 @@ class Sheet:
         return self.stated.get(word, [("", "")])[0][1]
 
     def code(self, word: str) -> Any:
-        """The value of the Python given under this word."""
+        """The value of the Python expression given under this word."""
         return eval(self.text(word), COMMON | {"slope": slope} | vars(module_of(self.id)))
 
 
@@ -76,7 +76,7 @@ def slope(f: Callable[[Any], Any], at: Any) -> Any:
 
 
 def exercise(text: str, **code: Any) -> Exercise:
-    """The Exercise of a text; `code` is what takes more than a line. Its names are those that the solution defines."""
+    """The Exercise of a text; `code` has what takes more than a line. Its names are those that the solution defines."""
     sheet = Sheet(text)
     code = {word: sheet.code(word) for word in sheet.stated if word in CODE and sheet.text(word)} | code
     code.setdefault("solution", textwrap.dedent(sheet.solution))

@@ -1,8 +1,8 @@
 """What a learner's function does besides returning something: `with unchanged(x=x, model=model): ...`.
 
-Tensors, modules and lists that were handed over are looked at before and after. A change that the exercise does not ask
+Tensors, modules and lists that were passed in are compared before and after. A change that the exercise does not ask
 for becomes a Complaint: values written to, a gradient left in `.grad`, a flag switched, a hook or `eval()` left behind,
-another item in a list.
+a changed item in a list.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Kinds = frozenset[str] | set[str]
 
 
 class Fact(NamedTuple):
-    """One thing that a call can change: its kind, how it is called, what it was."""
+    """One thing that a call can change: its kind, its name, its earlier value."""
 
     kind: str
     name: str
@@ -34,7 +34,7 @@ class Fact(NamedTuple):
 
 
 class Watch:
-    """Looks at `things` (by their names) when it is made, and says later what a call has changed.
+    """Records the state of `things` (by name) when it is made, and says later what a call has changed.
 
     may: for some of the names, the kinds of change that are part of the exercise, such as {"w": {VALUES, GRAD}}.
     """
@@ -61,7 +61,7 @@ class Watch:
 
 @contextmanager
 def unchanged(may: Mapping[str, Kinds] | None = None, **things: Any) -> Iterator[None]:
-    """Raise a Complaint if the block changes one of `things` in another way than it `may`."""
+    """Raise a Complaint if the block changes one of `things` in a way that `may` does not allow."""
     watch = Watch(may, **things)
     yield
     watch.complain()
@@ -140,7 +140,7 @@ def _said(fact: Fact, now: Any) -> str:
 
 @contextmanager
 def counted_passes() -> Iterator[list[None]]:
-    """Note each backward pass that runs in the block: the list that comes back has one entry for each."""
+    """Note each backward pass that runs in the block: the returned list gets one entry for each."""
     passes: list[None] = []
     walk = engine.walk
 

@@ -2,11 +2,11 @@
 
     upstream => 1                      the piece `upstream` of the solution is replaced by `1`
     p.grad = None =>                   the line is left out
-    total = 0 => total = 1 ;; += => -= two changes; each may also have a line of its own
+    total = 0 => total = 1 ;; += => -= two changes; each may also be on a separate line
     loss.backward() => <<              the line moves out of its loop, one level to the left (`>>`: to the right)
-    return out => << return out[0]     it moves and changes
+    return out => << return out[0]     it is moved and changed
 
-The old text must be there exactly once, as whole words. Several statements in place of one are separated by `; `.
+The old text must occur exactly once, as whole words. Several statements in place of one are separated by `; `.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def _edits(source: str, old: str, new: str) -> list[tuple[int, int, str]]:
             raise ChangeError(f"`{old}` cannot move to the left: it is not indented")
         return [(line, line + len(INDENT), ""), (begin, end, rest.strip() or old)]
     behind = re.compile(r"[ \t]*(#.*)?(\n|$)").match(source, end)
-    if not new and behind and not source[line:begin].strip():  # the whole line goes
+    if not new and behind and not source[line:begin].strip():  # the whole line is removed
         return [(line, behind.end(), "")]
     return [(begin, end, new)]
 
 
 def _place(source: str, old: str) -> tuple[int, int]:
-    """Where the text is, as whole words."""
+    """The position of the text, as whole words."""
     before, after = (r"(?<!\w)" if old[0].isidentifier() else ""), (r"(?!\w)" if old[-1].isalnum() else "")
     found = list(re.finditer(before + re.escape(old) + after, source))
     if not found:

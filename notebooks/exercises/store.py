@@ -1,16 +1,16 @@
 """The learner's progress: one small JSON file beside the learner's lessons. It never leaves the machine.
 
 Delete the file to start again. Under pytest, and while the lessons are built (MINIGRAD_PROGRESS=off),
-nothing is read or written, so that a saved lesson looks the same whoever ran it. Set MINIGRAD_PROGRESS to a
+nothing is read or written, so that a saved lesson looks the same no matter who ran it. Set MINIGRAD_PROGRESS to a
 path to keep it elsewhere.
 
-Besides what is solved it keeps the wrong tries, with the cause that the reply named, so that a class may look at what
-it found hard: learners who want to may hand the file in (classroom.py reads it). It contains no names and no times, and of
-code only the reply to it.
+Besides what is solved, it keeps the wrong tries, with the cause that the reply named, so that a class can see what it found
+hard: learners who want to may hand in the file (classroom.py reads it). It contains no names, no times and no code, only the
+replies to code.
 
-Nothing noted is lost: a note is added to what the file holds at that moment, one kernel at a time; what cannot be written is
-remembered and written with a later note. A damaged file is put aside, and one of a newer version is left as it is. Both are
-said once (`news`).
+No note is lost: a note is added to what the file holds at that moment, by one kernel at a time; a note that cannot be written
+is kept and written with a later one. A damaged file is set aside, and one of a newer version is left as it is. The learner is
+told once about either (`news`).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from viz.read.text import write_whole
 
 from .replies import say
 
-TRIES = 12  # of an exercise are kept, the last ones
+TRIES = 12  # wrong tries of an exercise that are kept, the latest ones
 MOVED = (
     {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"},
     {"12.4": "12b.2", "12.5": "12b.1", "12.6": "12b.3", "12.c": "12b.a"},
     {"7.7": "7b.1", "7.8": "7b.3", "7.9": "7b.2", "7.b": "7b.a", "7.c": "7b.b"},
 )
 """What became of exercises' names, one change after the other: lesson 9 was split in two, then lesson 12, then lesson 7."""
-NAMES = len(MOVED) + 1  # the names that a file is written with; one that does not say has the first
-WAIT = 5.0  # seconds for another kernel that is writing
-STALE = 20.0  # seconds until a lock counts as left behind by a dead kernel
+NAMES = len(MOVED) + 1  # version of the names in a file; a file without one has the first
+WAIT = 5.0  # seconds to wait for another kernel that is writing
+STALE = 20.0  # seconds after which a lock counts as left behind by a dead kernel
 
 LESSONS = Path(__file__).resolve().parents[2] / "my_lessons"  # the learner's copy (tools/learners_copy.py)
 FILE, COPIED = "progress.json", ".copied.json"  # the second is in every folder that holds a learner's copy
@@ -54,8 +54,8 @@ KINDS = {
 }  # of what is in a file
 # the same while there is no file
 _without_file: dict[str, Any] = {key: kind() for key, kind in KINDS.items() if key != "exam"}
-_news: list[str] = []  # what has not been said yet
-_said: set[str] = set()  # what has been, about a file that is left as it is
+_news: list[str] = []  # news not yet shown
+_said: set[str] = set()  # news already shown, about a file that is left as it is
 
 
 def path() -> Path | None:
@@ -74,13 +74,13 @@ def folder() -> Path:
 def load() -> dict[str, Any]:
     """{"names": NAMES, "solved": [ids], "predicted": {id: whether it came true}, "guesses": {id: as it was written},
     "tries": {id: [[answer, cause], ...]}} and, once it was begun, "exam": {question: what exam.py keeps of it}: the file, and
-    what this kernel could not write. What is damaged counts as empty."""
+    what this kernel could not write. Damaged parts count as empty."""
     place = path()
     if place is None:
         return tidy(_without_file | {"names": NAMES})
     found, whole = _parsed(place)
     if not whole:
-        with suppress(OSError), _alone(place):  # somebody else may be putting it right at this moment
+        with suppress(OSError), _alone(place):  # another kernel may be repairing it at this moment
             found = _read(place)
     return _with_notes(place, found)
 
@@ -102,7 +102,7 @@ def news() -> str:
 
 
 def _read(place: Path) -> Any:
-    """What is in the file, or None. A file that is not one of ours, or in part, is put aside. To be called alone."""
+    """What is in the file, or None. A file that is not one of ours, or in part, is put aside. Call it only under the lock."""
     data, whole = _parsed(place)
     if not whole:
         _put_aside(place, data)
@@ -110,7 +110,7 @@ def _read(place: Path) -> Any:
 
 
 def _parsed(place: Path) -> tuple[Any, bool]:
-    """What is in the file, or None if nothing could be read; and whether it is as it should be."""
+    """What is in the file, or None if nothing could be read; and whether it is valid."""
     try:
         data = json.loads(place.read_text(encoding="utf-8"))
     except OSError:  # it does not exist, another program has it open, or it may not be read: leave it alone
@@ -126,7 +126,7 @@ def _whole(data: Any) -> bool:
 
 
 def _put_aside(place: Path, data: Any) -> None:
-    """Copy a damaged file to one beside it, and leave what can be read of it in its place."""
+    """Copy a damaged file to one beside it, and replace it by what can be read of it."""
     try:
         damaged, number = place.read_bytes(), 1
         while (aside := place.with_name(f"{place.stem}.damaged-{number}{place.suffix}")).exists():
@@ -146,13 +146,13 @@ def _as_text(data: dict[str, Any]) -> str:
 
 
 def newer(data: Any) -> bool:
-    """Whether the file was written by a version that names things in a way not known here."""
+    """Whether the file was written by a newer version, with names that are unknown here."""
     names = data.get("names") if isinstance(data, dict) else None
     return isinstance(names, int) and names > NAMES
 
 
 def tidy(data: Any) -> dict[str, Any]:
-    """What `load` promises, out of whatever was read."""
+    """Turn whatever was read into what `load` promises."""
     data = data if isinstance(data, dict) else {}
     of: dict[str, Any] = {
         key: data[key] if isinstance(data.get(key), kind) else kind() for key, kind in KINDS.items()
@@ -183,8 +183,8 @@ def note(
     tried: tuple[str, str, str] | None = None,
     exam: tuple[str, Any] | None = None,
 ) -> None:
-    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), a wrong try, or what
-    was answered to a question of the exam (in place of what was noted for it before)."""
+    """Add a solved exercise, a prediction (the first counts: it was made before the answer was seen), a wrong try, or the
+    answer to a question of the exam (which replaces an earlier one)."""
     place, one = path(), {"solved": solved, "predicted": predicted, "tried": tried, "exam": exam}
     if place is None:
         return _add(_without_file, **one)
@@ -194,13 +194,13 @@ def note(
 
 @atexit.register
 def _last_try() -> None:
-    """A note for which another kernel left no time is written when this one ends."""
+    """When this kernel ends, write a note that another kernel left no time for."""
     for place in {place for place, _ in _unwritten}:
         _write(place)
 
 
 def _write(place: Path) -> None:
-    """Bring the file up to date. Where that cannot be, the notes are kept for the next time."""
+    """Bring the file up to date. If that is impossible, keep the notes for the next time."""
     try:
         if place.parent == LESSONS:
             LESSONS.mkdir(exist_ok=True)
@@ -213,7 +213,7 @@ def _write(place: Path) -> None:
                 return
             write_whole(place, _as_text(_with_notes(place, found)))
     except OSError:
-        return  # a read-only folder, a full disk, another kernel that does not come to its end: the next note tries again
+        return  # a read-only folder, a full disk, another kernel that does not finish: the next note tries again
     _unwritten[:] = [(meant_for, one) for meant_for, one in _unwritten if meant_for != place]
 
 
@@ -236,8 +236,8 @@ def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam:
 def _alone(place: Path) -> Iterator[None]:
     """While the block runs no other kernel writes the file. Raises OSError if that is impossible.
 
-    A lock is a file that only one can create, on every system, and that says whose it is. One that a dead kernel or an
-    interrupted note has left is removed.
+    A lock is a file that only one kernel can create, on every system, and that names its owner. A lock left behind by a dead
+    kernel or an interrupted note is removed.
     """
     mine = f"{os.getpid()} {threading.get_ident()}".encode()
     lock = place.with_name(f"{place.name}.lock")
@@ -265,8 +265,8 @@ def _alone(place: Path) -> Iterator[None]:
 
 
 def _remove_if_left(lock: Path, mine: bytes) -> None:
-    """Remove a lock that this thread made and did not remove, as Ctrl+C came, or that has been there for too long: one
-    without an owner's name, for half a second. It is renamed first, which only one can do."""
+    """Remove a lock that this thread left behind because of Ctrl+C, or that is too old (half a second, if it names no owner).
+    It is renamed first, which only one kernel can do."""
     try:
         owner, age = lock.read_bytes(), time.time() - lock.stat().st_mtime
         if owner == mine or age > (STALE if owner else 0.5):

@@ -1,4 +1,4 @@
-"""The lessons as a whole: what each teaches, how long it takes, what it needs, and in which order to take them.
+"""The lessons as a whole: what each teaches, how long it takes, what it requires, and in what order to take them.
 
     lesson_map()      the map: arrows lead from each lesson to the lessons that need it
     table(lessons())  the same as a table in Markdown
@@ -47,7 +47,7 @@ class Lesson:
 
     @property
     def skip(self) -> str:
-        """Who may skip the lesson, as the header says."""
+        """The header's note on who may skip the lesson."""
         return _field(self.cells[0], "Skip this if", strip=False)
 
     @property
@@ -84,7 +84,7 @@ def _read(path: Path) -> Lesson:
 
 
 def _field(header: str, name: str, *, plain: bool = True, strip: bool = True) -> str:
-    """What a header says after **name**; `plain` without links, `strip` from the next word on."""
+    """The text after **name** in a header; `plain` without links, `strip` from the next word on."""
     found = re.search(rf"^\* \*\*{re.escape(name)}\*\*(.*)$", header, re.M)
     if found is None:
         raise ValueError(f"the header {header.splitlines()[0]!r} has no line **{name}**")
@@ -97,8 +97,8 @@ def _field(header: str, name: str, *, plain: bool = True, strip: bool = True) ->
 
 @dataclass(frozen=True)
 class Route:
-    """A way through the lessons: whom it is for, and its sittings (what each is about, and its lessons). It assumes that the
-    lessons in `known` are known."""
+    """A way through the lessons: who it is for, and its sittings (the subject and the lessons of each). It assumes the lessons
+    in `known`."""
 
     name: str
     whom: str
@@ -152,7 +152,7 @@ ROUTES = (
 
 @dataclass(frozen=True)
 class Stop:
-    """A part of a lesson on the short route: what for, the lesson, its sections (headings, from the first on), minutes."""
+    """A part of a lesson on the short route: its purpose, the lesson, its sections (headings), minutes."""
 
     about: str
     lesson: str
@@ -201,7 +201,7 @@ def short_route(every: tuple[Lesson, ...]) -> str:
 
 
 def minutes_of(numbers: Iterable[str], every: Iterable[Lesson]) -> int:
-    """The minutes of these lessons together, without what can wait."""
+    """The total minutes of these lessons, without what can wait."""
     known = {lesson.number: lesson.core for lesson in every}
     return sum(known.get(number, 0) for number in numbers)
 
@@ -236,7 +236,7 @@ LAB = (  # the colours of JupyterLab's theme, or those of a page of the site
     "--map-line: var(--jp-content-link-color, var(--link, #0b62a4)); "
     "--map-done: var(--jp-success-color1, #2e7d32)"
 )
-FILE = (  # a picture that stands by itself
+FILE = (  # a standalone picture
     ":root { --map-ink: #1b1f24; --map-mute: #57606a; --map-ground: #ffffff; --map-line: #0b62a4; --map-done: #2e7d32 }\n"
     "@media (prefers-color-scheme: dark) { :root { --map-ink: #e6edf3; --map-mute: #a3adb8; --map-ground: #161b22; "
     "--map-line: #58b0ec; --map-done: #6fcf7c } }\n"
@@ -244,8 +244,8 @@ FILE = (  # a picture that stands by itself
 
 
 def levels(every: tuple[Lesson, ...]) -> list[list[str]]:
-    """The numbers of the lessons, row by row: each is below all that it needs, or to the right of it: lessons that come
-    one after the other, with nothing beside them, share a row, unless an arrow comes around to one of them."""
+    """The numbers of the lessons, row by row: each is below all that it needs, or to their right. Lessons that follow each
+    other, with nothing beside them, share a row, unless an arrow comes around to one of them."""
     row: dict[str, int] = {}
     for lesson in every:
         row[lesson.number] = 1 + max((row[need] for need in lesson.needs if need in row), default=-1)
@@ -302,7 +302,7 @@ def _places(every: tuple[Lesson, ...]) -> dict[str, tuple[float, float]]:
 
 
 def map_svg(every: tuple[Lesson, ...], *, style: str = "", solved: Iterable[str] = ()) -> str:
-    """The map as SVG; with a `style` it stands alone, without one it takes the colours of the page that it is in."""
+    """The map as SVG; with a `style` it is standalone, without one it takes the colours of its page."""
     solved, places = set(solved), _places(every)
     wide, high = _size(places)
     about = "Map of the lessons: an arrow leads from a lesson to those that need it."
@@ -322,7 +322,7 @@ def _arrow(
     x0: float, y0: float, x1: float, y1: float, wide: float, boxes: Iterable[tuple[float, float]]
 ) -> str:
     """From the box at (x0, y0) to that at (x1, y1): to the right in a row; down, through the nearest gap of a row between
-    them; around all boxes where more rows lie between, so that it is not taken for an arrow from one of theirs."""
+    them; around all boxes where more rows lie between, so that it does not seem to come from one of their boxes."""
     half = WIDTH / 2
     if y0 == y1:
         x0, x1, y = x0 + half, x1 - half, y0 + HEIGHT / 2
@@ -356,7 +356,7 @@ def _size(places: dict[str, tuple[float, float]]) -> tuple[float, float]:
 
 
 def map_html(every: tuple[Lesson, ...], link: str = "{file}", solved: Iterable[str] = ()) -> str:
-    """The map to click on: links lie over the boxes. (JupyterLab follows no link inside of an SVG.)"""
+    """The clickable map: links over the boxes. (JupyterLab does not follow links inside an SVG.)"""
     places = _places(every)
     wide, high = _size(places)
     links = "".join(
@@ -408,7 +408,7 @@ def _broken(text: str, width: int) -> list[str]:
 
 
 class Shown:
-    """HTML with a text beside it, for a notebook."""
+    """HTML with a plain-text alternative, for a notebook."""
 
     def __init__(self, text: str, body: str):
         self.text, self.body = text, body

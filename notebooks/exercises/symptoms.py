@@ -1,4 +1,4 @@
-"""What a comparison of a wrong value with the right one suggests. No judging."""
+"""The likely cause of a wrong value, from a comparison with the right one. Does not judge."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Advice = tuple[str, str]
 def advise(got: Any, want: Any, rtol: float, *, typed: bool, label: str, nothing: bool = False) -> Advice:
     """The likely cause of `got` where `want` was expected, both plain (see values.py). `got` has been shown already.
 
-    `typed` says whether the value was typed in: then the learner should find the right one, and nothing is said
-    from which it could be computed, no ratio and no size. If it came from code, it may be shown. `nothing` says
+    `typed` says whether the value was typed in: then the learner should find the right one, so nothing is said from which it
+    could be computed, neither a ratio nor a size. If it came from code, it may be shown. `nothing` says
     whether None is the answer to some part of the exercise, but not to which.
     """
     return _of_typed(got, want, rtol, nothing) if typed else _of_code(got, want, rtol, label)
@@ -96,7 +96,7 @@ def _of_code(got: Any, want: Any, rtol: float, label: str) -> Advice:
     if isinstance(want, tuple | dict) and not isinstance(got, tuple | dict):
         return _specific(say("count of values", count=len(want)))
     if isinstance(want, str) and isinstance(got, str) and len(want) > 20:
-        return _specific(right)  # the probe has put into words what happened, and where it goes wrong
+        return _specific(right)  # the probe has already described what happened and where
     return right, ""
 
 

@@ -17,7 +17,7 @@ SIZES = [0.5 * 0.8**k for k in range(29)]  # h from 0.5 down to 0.001
 
 
 class Secant(anywidget.AnyWidget):
-    """What :func:`secant` gives: the picture with its two sliders."""
+    """The result of :func:`secant`: the picture with its two sliders."""
 
     _esm = Path(__file__).with_suffix(".js")
     data = traitlets.Dict().tag(sync=True)
@@ -30,7 +30,7 @@ class Secant(anywidget.AnyWidget):
 def secant(f: Callable[[float], float], x: float, low: float = -1.5, high: float = 2.0) -> Secant:
     """The curve of ``f`` and a line through its points at ``x - h`` and ``x + h``; sliders for ``h`` and ``x``.
 
-    ``f`` takes and gives a number. ``low`` and ``high`` are where the slider for ``x`` ends. Raises ValueError if ``x`` is
+    ``f`` takes and returns a number. ``low`` and ``high`` are the ends of the slider for ``x``. Raises ValueError if ``x`` is
     not between them.
     """
     if not low <= x <= high:

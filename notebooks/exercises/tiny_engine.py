@@ -1,8 +1,8 @@
 """The engine that lesson 07 builds: the reference for its exercises, and four engines that go wrong.
 
-NumPy only. What the lesson gives (Tensor, Node, edge, record, ...) is here as it is in the lesson; what it asks
-for (MulBackward0, tanh, unbroadcast, AccumulateGrad, count_consumers, run, choose, train_step) is the solution that a
-learner sees. (A repr without an address is all that is added.) It speaks the graph protocol, so `viz` draws and steps it.
+NumPy only. What the lesson provides (Tensor, Node, edge, record, ...) is the same here; what it asks for
+(MulBackward0, tanh, unbroadcast, AccumulateGrad, count_consumers, run, choose, train_step) is the solution that a
+learner sees. (Only a repr without an address is added.) It speaks the graph protocol, so `viz` draws and steps it.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def train_step(loss_of, parameters, lr):
     return loss.data.item()
 
 
-# engines that go wrong, each in the way of a well-known mistake
+# engines that go wrong, each by a well-known mistake
 
 
 def diamond():
@@ -214,19 +214,19 @@ def diamond():
 
 
 def parts_of(node, grad):
-    """Fire `node`; return its parents, each with the gradient that it is sent."""
+    """Fire `node`; return its parents, each with the gradient sent to it."""
     grads = node(grad)
     return [(p, g) for (p, _), g in zip(node.next_functions, grads, strict=True) if p is not None]
 
 
 def follows_paths(root, grad):
-    """Hands each gradient on the moment it arrives: right numbers, one firing for each path."""
+    """Passes each gradient on the moment it arrives: right numbers, but one firing for each path."""
     for parent, part in parts_of(root, grad):
         follows_paths(parent, part)
 
 
 def fires_again(root, grad, totals=None):
-    """Adds up what has arrived, and hands the total on at every arrival."""
+    """Adds up what has arrived, and passes on the total at every arrival."""
     totals = {} if totals is None else totals
     for parent, part in parts_of(root, grad):
         if not parent.next_functions:
@@ -237,7 +237,7 @@ def fires_again(root, grad, totals=None):
 
 
 def overwrites(root, grad):
-    """Waits, but keeps only what arrived last."""
+    """Waits, but keeps only the last gradient that arrived."""
     waiting, arrived, ready = count_consumers(root), {root: grad}, [root]
     while ready:
         node = ready.pop()

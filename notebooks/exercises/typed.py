@@ -1,7 +1,7 @@
-"""What people type -> numbers: `1/3`, `2*3`, `[1, 2]`, `1 -> 2`, `tensor(6.)`, `x.grad = 6`, `8,000`, `inf`.
+"""Turn what people type into numbers: `1/3`, `2*3`, `[1, 2]`, `1 -> 2`, `tensor(6.)`, `x.grad = 6`, `8,000`, `inf`.
 
-`viz/show/front/typed.js` does the same in a browser, function by function; `tests/typed_answers.txt` is the table of cases
-that both must read alike. Runs nothing that was typed: it knows numbers, lists, `+ - * / ^` and a few functions.
+`viz/show/front/typed.js` does the same in a browser, function by function; `tests/typed_answers.txt` lists the cases that both
+must read alike. Runs nothing that was typed: it knows numbers, lists, `+ - * / ^` and a few functions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 LONGEST = 400  # characters of an answer
-DEPTH = 12  # lists in lists, and brackets in brackets
+DEPTH = 12  # how deeply lists and brackets may be nested
 NOTHING = (
     "none", "nothing", "nothing at all", "no gradient", "no grad", "nil", "null", "nonetype", "empty", "does not exist",
     "doesn't exist", "there is none", "not computed", "doesn't have one",
@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Callable] = {
 }  # fmt: skip
 UNITS = {"b": 1, "kb": 1e3, "mb": 1e6, "kib": 1024, "mib": 1024**2, "kilobyte": 1e3, "megabyte": 1e6, "k": 1e3,
          "percent": 0.01, "hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
-LOOKS_LIKE = (  # typographic signs, and what is meant by them
+LOOKS_LIKE = (  # typographic signs, and their plain forms
     ("(\\d+) ?\u00bd", r"(\1+1/2)"), ("\u221a *", "sqrt "), ("\u2026", "..."),
     ("[\u2010-\u2015\u2212]", "-"), ("[\u00b7\u00d7\u2219\u22c5]", "*"), ("[\u00f7\u2044\u2215]", "/"), ("\u221e", "inf"),
     ("\u03c0", "pi"), ("[\u2192\u21d2\u279c]", "->"), ("\u00b2", "^2"), ("\u00b3", "^3"), ("\u00bd", "(1/2)"),
@@ -51,7 +51,7 @@ TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "nin
 PARTS = {
     "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10,
 }  # fmt: skip
-PLAIN = (  # ways of writing, and the plain one; in this order
+PLAIN = (  # notations, and the plain form of each; applied in this order
     (r"^\$+(.*?)\$+$", r"\1"), (r"^\*\*(.*)\*\*$", r"\1"), (r"\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}", r"((\1)/(\2))"),
     (r"\\sqrt *\{([^{}]*)\}", r"sqrt(\1)"), (r"\\(?:cdot|times)\b", "*"), (r"\\infty\b", "inf"),
     (r"(?<=[\d)]) +times +", "*"), (r"(?<=[\d)]) +(?:over|divided by) +", "/"), (r"\b(?:minus|negative) +", "-"),
@@ -93,19 +93,19 @@ class Unreadable(ValueError):
 
 @functools.lru_cache(1000)
 def tidy(text: str) -> str:
-    """The text in plain characters and lower case, without quotes around it or a full stop behind it."""
+    """The text in plain characters and lower case, without surrounding quotes or a final full stop."""
     for sign, meant in LOOKS_LIKE:
         text = re.sub(sign, meant, text)
     text = text.strip(" '\"").rstrip("!;, ").lower()
     return re.sub(r"(?:(?<!\d)|(\.\d+))\.$", r"\1", text).strip(" '\"")
 
 
-@functools.lru_cache(1000)  # an answer is compared with each that is listed
+@functools.lru_cache(1000)  # cached: an answer is compared with each listed one
 def read(text: str, size: int = 1, counts: bool = False) -> Any:
     """None, True, False, a float or nested lists of floats; `size` numbers are expected. Raises Unreadable.
 
-    A number that is expected alone may have commas for its thousands, or for its decimals. `counts`: it says how many, so
-    that "none" is 0, "2x" is 2 and "6 of 16" is 6.
+    If a single number is expected, commas may mark its thousands or its decimals. `counts`: the number says how many, so that
+    "none" is 0, "2x" is 2 and "6 of 16" is 6.
     """
     if len(text) > LONGEST:
         raise Unreadable(text[:20])
@@ -150,7 +150,7 @@ def read(text: str, size: int = 1, counts: bool = False) -> Any:
 
 
 def counted(text: str) -> str:
-    """The text with words for whole numbers as digits: "twelve", "forty-two", "a hundred"."""
+    """The text with number words replaced by digits: "twelve", "forty-two", "a hundred"."""
     ones, tens = "|".join(COUNTED), "|".join(TENS)
     worth = {word: n for n, word in enumerate(COUNTED)} | {word: 20 + 10 * n for n, word in enumerate(TENS)}
     whole = rf"\b(?:({tens})(?:[- ]({ones}))?|({ones}))\b"
@@ -281,7 +281,7 @@ class _Reader:
 
 
 def _each(operation: Callable, one: Any, other: Any) -> Any:
-    """The operation on two numbers, or on each number of a list and one number. What is not finite is as in IEEE 754."""
+    """The operation on two numbers, or on each number of a list and one number. Infinity and NaN follow IEEE 754."""
     if isinstance(one, list) and isinstance(other, list):
         raise Unreadable("a list")
     if isinstance(one, list):
@@ -295,8 +295,8 @@ def _each(operation: Callable, one: Any, other: Any) -> Any:
 def means(got: float, due: float, rtol: float, scale: float = 0.0) -> bool:
     """Whether a person who types the number `got` means the number `due`. `scale`: the largest number beside `due`.
 
-    A whole number means itself. Any other may be off by `rtol`, or be rounded to the digits that were typed, to two at
-    least. A number that is written with three digits or fewer, such as 0.125, is not rounded.
+    A whole number means itself. Any other may be off by `rtol`, or be rounded to the digits that were typed, at least two.
+    A number that is written with three digits or fewer, such as 0.125, is not rounded.
     """
     got, due = float(got), float(due)
     if not (math.isfinite(got) and math.isfinite(due)):
@@ -320,7 +320,7 @@ def means(got: float, due: float, rtol: float, scale: float = 0.0) -> bool:
 
 
 def close(got: float, due: float) -> bool:
-    """Whether a number that does not mean `due` is so near that it was rounded too far, or found with a nudge."""
+    """Whether a number that does not mean `due` is so close that it was rounded too far, or found with a nudge."""
     got, due = float(got), float(due)
     if not (math.isfinite(got) and math.isfinite(due)) or got == 0 or got == due:
         return False
@@ -330,7 +330,7 @@ def close(got: float, due: float) -> bool:
 
 
 def _shortest(value: float) -> str:
-    """The fewest digits that say this number, as float32 if it is one: "3.3e-01"."""
+    """The fewest digits that identify this number, as float32 if it is one: "3.3e-01"."""
     single = np.float32(value if abs(value) < 3e38 else 0.0)
     return np.format_float_scientific(single if float(single) == value else np.float64(value), trim="-")
 

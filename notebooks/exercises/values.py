@@ -1,4 +1,4 @@
-"""Any value -> something plain that can be compared and described. Never raises."""
+"""Turn any value into something plain that can be compared and described. Never raises."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-DEPTH = 6  # lists in lists beyond this are not looked into
+DEPTH = 6  # lists nested deeper than this are not read
 
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value that is neither a number, a text, a truth value nor a collection of them."""
+    """A value that is not a number, a text, a truth value or a collection of these."""
 
     kind: str
 

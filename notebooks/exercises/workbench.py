@@ -29,9 +29,9 @@ SECONDS = 2.0
 
 
 def go_on(key: str, *answers: Any) -> Any:
-    """The learner's answers if they pass the check of exercise `key`, else the reference, made in the caller's notebook.
+    """The learner's answers if they pass the check of exercise `key`, else the reference, built in the caller's notebook. Says
 
-    Says which of the two it is. One answer comes back as itself, several as a tuple.
+    which of the two it is. Returns a single answer as it is, several as a tuple.
     """
     exercise = find_exercise(key)
     names = " and ".join(exercise.names)
@@ -68,7 +68,7 @@ class Look:
 
 
 def where(engine: Any) -> Look:
-    """Run `engine` on the diamond; say and draw where it first does something other than the reference. Never raises."""
+    """Run `engine` on the diamond; say and draw where it first differs from the reference. Never raises."""
     if not callable(engine):
         return Look(
             f"Pass the engine itself, a function, as in `where(run)`. This is {describe(engine, 40)}."
@@ -122,7 +122,7 @@ def _trace(engine: Any) -> viz.Trace:
 
 
 def _why(trace: viz.Trace, index: int) -> str:
-    """What the stepper says of the way in which the node goes wrong, if it knows."""
+    """What the stepper says about what goes wrong at the node, if it knows."""
     steps = [step for step in trace if step.function.index == index]
     if steps[0].early:
         return ", once all its parts have arrived"
