@@ -16,7 +16,7 @@ same errors, as far as it implements PyTorch.
     autograd/saved.py     ... opens what the node saved
     ops/pointwise.py      ... and calls the rules of `mul`, as they are declared; AccumulateGrad adds to `.grad`
 
-**What to read, in this order**, to know how backward works; each can be read without those after it:
+**What to read, in this order**, to learn how backward works; each file can be read without those after it:
 
     1  tensor.py              an array, and where it comes from
     2  ops/pointwise.py       operations are declared: a forward function, and a rule for each input
@@ -79,8 +79,8 @@ from .tensor import Tensor
 
 __version__ = "0.2.0"
 
-# PyTorch divides by zero in silence, and so does NumPy from here on. NumPy's setting does not reach other threads; there
-# at least the warnings that come from minigrad's own lines are left out.
+# PyTorch divides by zero silently, and so does NumPy from here on. NumPy's setting does not reach other threads; there, at
+# least the warnings from minigrad's own lines are suppressed.
 np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 

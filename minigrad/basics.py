@@ -1,4 +1,4 @@
-"""What describes tensors apart from their dtype: `Size`, dimensions, `device`, several of them together. Imports nothing of
+"""Descriptions of tensors other than the dtype: `Size`, dimensions, `device`, and types of several results. Imports nothing of
 minigrad."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 
 class device(NamedTuple("device", [("type", str)])):
-    """`device("cpu")`: where tensors live, always. Raises RuntimeError for any other place."""
+    """`device("cpu")`: where all tensors are. Raises RuntimeError for any other device."""
 
     __module__ = __package__  # as users know it
     __slots__ = ()

@@ -9,7 +9,7 @@ from .autograd.modes import anomaly
 
 
 def check(holds: bool, message: str, *values: object, error: type[Exception] = RuntimeError) -> None:
-    """Raise an error unless this holds. message: its text, with the values filled in: dtypes and classes by their names,
+    """Raise an error unless a condition holds. message: the text, with the values filled in: dtypes and classes by their names,
     tuples as lists."""
     if not holds:
         shown = [list(v) if type(v) is tuple else full_name(v) if isinstance(v, type) else v for v in values]
@@ -17,7 +17,7 @@ def check(holds: bool, message: str, *values: object, error: type[Exception] = R
 
 
 def full_name(kind: type) -> str:
-    """A class as PyTorch's messages call it: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
+    """The name of a class in PyTorch's messages: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
     if kind.__module__.split(".")[0] == __package__ and kind.__name__ in ("Size", "device", "dtype"):
         return f"torch.{kind.__name__}"  # compiled there
     compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
@@ -25,7 +25,7 @@ def full_name(kind: type) -> str:
 
 
 def short_name(node: object) -> str:
-    """A node's name as error messages have it: MulBackward0 is Mul, MaxBackward1 is Max1."""
+    """A node's name in error messages: MulBackward0 is Mul, MaxBackward1 is Max1."""
     # the last word: the name of a custom Function may contain it too
     name, _, number = node.name().rpartition("Backward")
     if not name or not (number.isdigit() or not number):

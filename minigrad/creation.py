@@ -25,7 +25,7 @@ SEQUENCES = (list, tuple, range, ndarray)
 
 
 def new_leaf(array: ndarray, requires_grad: bool = False, device=None, like: Tensor | None = None) -> Tensor:
-    """A new leaf. Inside vmap there is one for each example if there is one of `like` for each."""
+    """A new leaf. Inside vmap there is one for each example if `like` has one for each."""
     if device is not None:
         basics.device(device)  # raises for any but the CPU
     check(isinstance(requires_grad, bool), "requires_grad must be bool", error=TypeError)
@@ -50,7 +50,7 @@ def tensor(
     """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor.
 
     Without `dtype`: float32 for Python floats, int64 for ints, bool for bools, an array's own type for arrays.
-    Raises RuntimeError if integers are asked to require grad, ValueError for ragged sequences.
+    Raises RuntimeError if integers should require grad, ValueError for ragged sequences.
     """
     if not isinstance(data, Tensor):
         return new_leaf(array_of(data, dtype), requires_grad, device)
@@ -77,7 +77,7 @@ def array_of(data: Any, dtype: dtype | None) -> ndarray:
         refuse_ragged(data)
     if target.kind in "iu" and array.size:
         check(array.dtype not in (object, np.uint64), "Overflow when unpacking long long", error=ValueError)
-        most = np.iinfo(target).max  # unsigned integers take negative ones, which wrap round
+        most = np.iinfo(target).max  # unsigned integers accept negative numbers, which wrap around
         fits = array.max() <= most and array.min() >= (-most if target.kind == "u" else -most - 1)
         check(fits, "value cannot be converted to type {} without overflow", target.name)
     return array.astype(target)
@@ -121,7 +121,7 @@ def from_numpy(array: ndarray) -> Tensor:
 def checked_array(array: ndarray) -> ndarray:
     """The array, with the one dtype object of its kind. Raises PyTorch's error for one that cannot be a tensor."""
     known = dtypes.of_numpy(array.dtype).numpy
-    array = array if array.dtype is known else array.view(known)  # what was pickled has one of its own
+    array = array if array.dtype is known else array.view(known)  # a pickled dtype is a separate object
     message = "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently"
     message += " supported. (You can probably work around this by making a copy of your array  with "
     check(min(array.strides, default=0) >= 0, message + "array.copy().) ", error=ValueError)
@@ -134,9 +134,9 @@ OPTIONS = list(inspect.signature(tensor).parameters.values())[1:]  # dtype, devi
 
 
 def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[..., Tensor]:
-    """`make(..., dtype)`, which gives an array, as a public function: it gives a leaf, and has PyTorch's options.
+    """`make(..., dtype)`, which gives an array, as a public function that returns a leaf and has PyTorch's options. The dtype
 
-    The dtype is NumPy's: the requested one, or that of the tensor that `make` takes first, or the default; None if `make`
+    is NumPy's: the requested one, or that of the tensor that is `make`'s first argument, or the default; None if `make`
     finds it itself.
     """
     parameters = dict(inspect.signature(make).parameters)
@@ -261,7 +261,7 @@ def arange_between(start: float, end: float, step: float = 1, *, dtype: np.dtype
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
     target = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())
-    if target == np.int64:  # PyTorch cuts the fractions off first; for shorter integers, once it has counted
+    if target == np.int64:  # PyTorch truncates the fractions first; for shorter integers, after counting
         start, end, step = int(start), int(end), int(step)
     check(step != 0, "step must be nonzero")
     check((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
@@ -305,10 +305,10 @@ def eye(n: int, m: int | None = None, *, dtype: np.dtype) -> ndarray:
 
 
 def of_type(name: str, dtype: dtypes.dtype) -> Callable:
-    """The old constructor of one dtype: of numbers as `tensor`, of sizes as `empty`."""
+    """The old constructor of one dtype: with numbers like `tensor`, with sizes like `empty`."""
 
     def make(*data: object) -> Tensor:
-        """A tensor of this dtype: of the numbers of a sequence, or of a size."""
+        """A tensor of this dtype: with the numbers of a sequence, or of a size."""
         return (
             Tensor(*data).to(dtype) if all(isinstance(n, int) for n in data) else tensor(*data, dtype=dtype)
         )

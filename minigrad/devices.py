@@ -31,7 +31,7 @@ def current_accelerator(check_available: bool = False) -> None:
 
 @contextlib.contextmanager
 def flags(**options: object) -> Iterator[None]:
-    """Options of a library that is not there: they change nothing."""
+    """Options of a library that does not exist here: they change nothing."""
     yield
 
 

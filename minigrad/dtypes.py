@@ -14,7 +14,7 @@ class dtype:
     __module__ = __package__  # as users know it
 
     def __init__(self, name: str, word: str, c_name: str):
-        self.name, self.word, self.c_name = name, word, c_name  # the last two: how messages call it
+        self.name, self.word, self.c_name = name, word, c_name  # the last two: its names in messages
         self.numpy = np.dtype(name)
         self.is_floating_point = self.numpy.kind == "f"
         self.tensor_type, self.itemsize = f"torch.{word}Tensor", self.numpy.itemsize
@@ -56,7 +56,7 @@ def of_numpy(numpy_dtype: np.dtype) -> dtype:
 
 
 def word(numpy_dtype: np.dtype) -> str:
-    """How PyTorch's messages call a dtype: 'Float', 'Long'."""
+    """The name of a dtype in PyTorch's messages: 'Float', 'Long'."""
     return of_numpy(numpy_dtype).word
 
 
@@ -76,7 +76,7 @@ def require(kinds: str, kernel: str, numpy_dtype: np.dtype) -> None:
 
 
 def wrapped(number: object, numpy_dtype: np.dtype) -> np.ndarray:
-    """A Python number as a 0-d array. An integer that the dtype does not hold is taken modulo its range, as in C."""
+    """A Python number as a 0-d array. An integer outside the dtype's range is taken modulo the range, as in C."""
     try:
         return np.asarray(number, numpy_dtype)
     except OverflowError:
@@ -84,11 +84,11 @@ def wrapped(number: object, numpy_dtype: np.dtype) -> np.ndarray:
 
 
 def fitting(number: object, numpy_dtype: np.dtype) -> np.ndarray:
-    """A Python number as a 0-d array. Raises RuntimeError if the dtype does not hold it."""
+    """A Python number as a 0-d array. Raises RuntimeError if the dtype cannot hold it."""
     kind = numpy_dtype.kind
     if kind in "iu" or (kind == "f" and 65504 < abs(number) < np.inf):
         most = np.finfo(numpy_dtype).max.item() if kind == "f" else np.iinfo(numpy_dtype).max
-        least = -most - (kind == "i")  # what is negative wraps round in unsigned integers
+        least = -most - (kind == "i")  # negative numbers wrap around in unsigned integers
         if not least <= number <= most:
             own = kind == "f" or numpy_dtype == np.int32
             message = of_numpy(numpy_dtype).c_name if own else f"{numpy_dtype.name}_t"

@@ -1,7 +1,7 @@
 """PyTorch's stream of random numbers: the same seed gives the same numbers. Imports NumPy only.
 
-The source is the 32-bit Mersenne twister, which NumPy has too. What makes the numbers PyTorch's is how it turns
-32-bit words into uniform and normal ones, integers and permutations; each method says how.
+The source is the 32-bit Mersenne twister, which NumPy has too. PyTorch's numbers follow from how it turns 32-bit words into
+uniform and normal numbers, integers and permutations; each method says how.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-BLOCK = 16  # normal numbers are made in blocks of sixteen, fewer one by one
+BLOCK = 16  # normal numbers are made in blocks of sixteen, or one by one if there are fewer
 
 
 class Generator:
@@ -22,7 +22,7 @@ class Generator:
         self.manual_seed(67280421310721)  # PyTorch's default seed
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start again from `seed`, of which the lowest 32 bits count. Returns self."""
+        """Start again from the lowest 32 bits of `seed`. Returns self."""
         seed = int(seed)
         if not -(1 << 63) <= seed < 1 << 64:
             raise ValueError("Overflow when unpacking long long")
@@ -39,7 +39,7 @@ class Generator:
         return words
 
     def get_state(self) -> tuple:
-        """The place in the stream, for `set_state`."""
+        """The position in the stream, for `set_state`."""
         return self._twister.state, self.spare
 
     def set_state(self, state: tuple) -> None:
@@ -73,7 +73,7 @@ class Generator:
         whole = count - count % BLOCK
         uniform, numbers = self.random((count,), dtype), np.empty(count, dtype)
         numbers[:whole] = _box_muller(uniform[:whole])
-        if whole < count:  # the last block is filled again, over what is there
+        if whole < count:  # the last block is filled again, overwriting part of the one before
             numbers[-BLOCK:] = _box_muller(self.random((BLOCK,), dtype))
         return numbers.reshape(shape)
 
@@ -93,7 +93,7 @@ class Generator:
         return (words % np.uint64(span)).astype(np.int64).reshape(shape) + low
 
     def permutation(self, count: int) -> np.ndarray:
-        """The numbers 0 ... count-1 in random order: each place is swapped with one that is not yet settled."""
+        """The numbers 0 ... count-1 in random order: each position is swapped with one that is not yet fixed."""
         order = list(range(count))
         steps = (self.words(max(count - 1, 0)) % np.arange(count, 1, -1, dtype=np.uint64)).tolist()
         for i, step in enumerate(steps):
@@ -102,7 +102,7 @@ class Generator:
 
 
 def _box_muller(uniform: np.ndarray) -> np.ndarray:
-    """Blocks of 16 uniform numbers to normal ones: eight radii, eight angles, their cosines, then their sines."""
+    """Turn blocks of 16 uniform numbers into normal ones: eight radii, eight angles, their cosines, then their sines."""
     radius, angle = uniform.reshape(-1, 2, BLOCK // 2).transpose(1, 0, 2)
     radius = np.sqrt(-2 * np.log(1 - radius))
     angle = uniform.dtype.type(2.0 * math.pi) * angle

@@ -1,7 +1,7 @@
-"""The one sentence for everything that PyTorch has and minigrad does not: names, operators, arguments, kinds of arguments.
+"""A clear error for everything that PyTorch has and minigrad does not: names, operators, arguments, kinds of arguments.
 
-`pytorch_names.py` holds PyTorch's names as data. They are looked up when an access or a call has failed: what PyTorch does
-not know either gets the same error as in PyTorch. Imports nothing of minigrad but the data.
+`pytorch_names.py` holds PyTorch's names as data. They are looked up after an access or a call has failed: names that PyTorch
+does not have either get the same error as in PyTorch. Imports nothing of minigrad but the data.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ SENTENCE = (
 )
 # The classes among the places of the data: name -> place.
 CLASSES = {path.split(".")[-1]: path for path in NAMES if path == "dtype" or path.split(".")[-1][0].isupper()}
-# Methods that are called by an operator or a built-in function, and how that is written.
+# Methods called by an operator or a built-in function, with its notation.
 OPERATORS = {
     "__floordiv__": "//", "__lshift__": "<<", "__rshift__": ">>", "__mod__": "%", "__matmul__": "@", "__add__": "+",
     "__mul__": "*", "__complex__": "complex()", "__reversed__": "reversed()", "__delitem__": "del",
 }  # fmt: skip
 OPERATORS |= {f"__r{name[2:]}": sign for name, sign in OPERATORS.items() if sign[0] in "/<>%@+*"}
-# What messages call the type of a value, and the letter that the data have for it.
+# The name of a value's type in messages, and its letter in the data.
 LETTERS = {"Tensor": "T", "int": "I", "float": "N", "bool": "B", "str": "S", "tuple": "L", "list": "L"}
 UNKNOWN = r"unexpected keyword argument '(\w+)'"
 WRONG_KIND = r"argument '(\w+)'.* must be ([\w. ]+), not (\w+)$"
@@ -39,7 +39,7 @@ class MissingError(AttributeError, TypeError):
 
 
 class Arguments(NamedTuple):
-    """The arguments of one function of PyTorch: its full name, the letters of each argument, how many go by position."""
+    """The arguments of one function of PyTorch: its full name, the letters of each argument, how many can be positional."""
 
     function: str
     kinds: dict[str, str]
@@ -48,7 +48,7 @@ class Arguments(NamedTuple):
 
 @functools.cache
 def names(path: str) -> dict[str, str]:
-    """PyTorch's public names at a place ("torch", "nn.functional"), each with its arguments as the data have them."""
+    """PyTorch's public names at a place ("torch", "nn.functional"), each with its arguments in the format of the data."""
     return {name: more for name, _, more in (entry.partition("(") for entry in NAMES.get(path, "").split())}
 
 
@@ -78,7 +78,7 @@ def functions_at(name: str, method: bool) -> list[Arguments]:
 
 
 def is_python(name: str) -> bool:
-    """Whether PyTorch's function in nn.functional is written in Python: it checks no kinds, so the data have none."""
+    """Whether PyTorch's function in nn.functional is written in Python: it does not check kinds, so the data have none."""
     return ":" not in names("nn.functional").get(name, ":")
 
 
@@ -93,8 +93,8 @@ def missing_error(path: str, name: str) -> MissingError | None:
 
 
 def argument(name: str, message: str, place: str = "") -> str | None:
-    """The sentence for a TypeError about an argument that PyTorch's function of this name accepts; None if it does not.
-    message: the error's, as Python or `Signature.bind` words it. place: where the function is; by default anywhere."""
+    """The sentence for a TypeError about an argument that PyTorch's function of this name accepts; None if it does not accept
+    it. message: that of the error, from Python or `Signature.bind`. place: where the function is; by default anywhere."""
     unknown, wrong, many = (re.search(pattern, message) for pattern in (UNKNOWN, WRONG_KIND, TOO_MANY))
     known = functions().get(name, [])
     bound = "__init__()" in message  # Python counts the object as an argument
@@ -134,19 +134,19 @@ sys.meta_path.append(Finder)
 
 
 def place_of(module: str) -> str:
-    """Where the data have the names of one of minigrad's modules: "torch", "nn.functional"."""
+    """The place in the data of one of minigrad's modules: "torch", "nn.functional"."""
     return module.partition(".")[2] or "torch"
 
 
 def module_attributes(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) -> tuple:
     """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the sentence.
-    homes: where to find what is loaded on first use: name -> module, which may itself be the value."""
+    homes: the names that are loaded on first use: name -> module, which may itself be the value."""
 
     def __getattr__(name: str) -> object:
         if name in homes:
             home = import_module(homes[name], module)
             value = guarded(getattr(home, name, home), place_of(module), name)
-            return vars(import_module(module)).setdefault(name, value)  # not asked again
+            return vars(import_module(module)).setdefault(name, value)  # so that it is not looked up again
         path = place_of(module)
         message = f"module '{qualified(path, name).removesuffix(f'.{name}')}' has no attribute '{name}'"
         raise missing_error(path, name) or AttributeError(message, name=name)
@@ -158,10 +158,10 @@ def module_attributes(module: str, public: Iterable[str], homes: Mapping[str, st
 
 
 class Missing:
-    # An attribute that only PyTorch's class has. A `__getattr__` of Tensor would make every attribute slower by a tenth.
+    # An attribute that only PyTorch's class has. A `__getattr__` on Tensor would make every attribute a tenth slower.
 
     __slots__ = ("name", "path")
-    __doc__ = property(lambda self: str(missing_error(self.path, self.name)))  # what help() shows
+    __doc__ = property(lambda self: str(missing_error(self.path, self.name)))  # shown by help()
 
     def __init__(self, path: str, name: str):
         self.path, self.name = path, name
@@ -198,12 +198,12 @@ def of_class(cls: type, name: str) -> MissingError | None:
 
 
 def ours(cls: type) -> list[str]:
-    """The names of a class and its bases, as far as they are minigrad's."""
+    """The names of a class and of those of its bases that are minigrad's."""
     return [base.__name__ for base in cls.__mro__ if base.__module__.startswith("minigrad")]
 
 
 def answering(run: Callable, place: str, name: str = "") -> Callable:
-    """A function whose TypeErrors about arguments that PyTorch accepts become the sentence. Without a name: an `__init__`."""
+    """Make a function's TypeErrors about arguments that PyTorch accepts the sentence. Without a name: an `__init__`."""
 
     @functools.wraps(run)
     def call(*args, **kwargs):
@@ -213,7 +213,7 @@ def answering(run: Callable, place: str, name: str = "") -> Callable:
             if name and error.__traceback__.tb_next is not None:
                 raise  # it was raised inside the function
             own = name or ours(type(args[0]))[0]
-            # the class that was called, not the base whose `__init__` it has
+            # the class that was called, not the base that defines its `__init__`
             named = re.sub(r"^(\w+\.__init__\(\) |(?=missing a |got an ))", f"{own}.__init__() ", str(error))
             sentence = argument(own, str(error), place) or (str(error) if name else named)
             if sentence == str(error):
@@ -224,8 +224,8 @@ def answering(run: Callable, place: str, name: str = "") -> Callable:
 
 
 def guarded(value: object, place: str, name: str) -> object:
-    """A function, wrapped in `answering` if it accepts fewer arguments than PyTorch's of this name at this place; or a class,
-    whose `__init__` is; anything else as it is."""
+    """A function, wrapped in `answering` if it accepts fewer arguments than PyTorch's function of this name at this place; or a
+    class with its `__init__` wrapped; anything else unchanged."""
     run = vars(value).get("__init__") if isinstance(value, type) else value
     code = getattr(run, "__code__", None)
     if name not in names(place) or code is None or code.co_flags & inspect.CO_VARKEYWORDS:

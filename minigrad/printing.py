@@ -1,7 +1,7 @@
 """The printed form of a tensor, character for character PyTorch's. It works on arrays and does not know Tensor.
 
-All elements are written in one way: integers as they are, floats as `1.` when all of them are whole, as `1.2346e+05` when
-their magnitudes lie far apart, else with four digits. Then the array is laid out in nested brackets, a long one with
+All elements are written in one way: integers as they are, floats as `1.` when all of them are whole, as `1.2346e+05` when their
+magnitudes are far apart, else with four digits. Then the array is laid out in nested brackets, a long one with
 `...` in the middle, and marks (`dtype=`, `grad_fn=`) follow on the last line if they fit.
 """
 
@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-DIGITS, SUMMARY, EDGE, WIDTH = 4, 1000, 3, 80  # more elements than SUMMARY: of each axis EDGE at both ends
+DIGITS, SUMMARY, EDGE, WIDTH = 4, 1000, 3, 80  # more elements than SUMMARY: EDGE at both ends of each axis
 
 
 def _writer(shown: np.ndarray) -> tuple[Callable[[float], str], int]:
-    """How each element is written, and how wide: as the widest of those that are shown, zeros and NaN not counted."""
+    """How each element is written, and how wide: as wide as the widest element shown, not counting zeros and NaN."""
     spec, point, width = "", "", 1
     if shown.dtype.kind == "f":
         spec, point, shown = ".0f", ".", shown[np.isfinite(shown) & (shown != 0)]

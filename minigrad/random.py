@@ -130,7 +130,7 @@ def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Source = None) -> Ten
 
 @function("Tensor")
 def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Source = None) -> Tensor:
-    """Integers from one bound up to but not including another, below a single bound if there is one, in place. Returns self."""
+    """Integers from one bound up to but not including another, or below a single bound, in place. Returns self."""
     low, high = (from_, to) if to is not None else (0, from_ or 2**24)
     check(low < high, "random_ expects 'from' to be less than 'to', but got from={} >= to={}", low, high)
     return written(
@@ -140,7 +140,7 @@ def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: S
 
 @function("torch")
 def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, generator: Source = None) -> Tensor:
-    """Normally distributed numbers: of one mean and standard deviation in a `size`, or of those in tensors."""
+    """Normally distributed numbers: with one mean and standard deviation and a `size`, or with those in tensors."""
     for name, value in (("mean", mean), ("std", std)):
         message = "normal(): argument '{}' must be Tensor or Number, not {}"
         check(isinstance(value, (Tensor, int, float)), message, name, type(value), error=TypeError)

@@ -35,7 +35,7 @@ def save(obj: object, f: File) -> None:
     tensors: dict[int, tuple[int, Tensor]] = {}  # by id: its number, itself
     structure, arrays, names, kinds = in_json(obj, "obj", tensors), {}, {}, []
     for number, t in tensors.values():
-        name = names.setdefault(id(t._array), f"tensor_{number}")  # an array that is shared is there once
+        name = names.setdefault(id(t._array), f"tensor_{number}")  # a shared array is stored once
         arrays[name] = t._array
         kinds.append([name, isinstance(t, Parameter), t.requires_grad and t.is_leaf])
     arrays[STRUCTURE] = np.frombuffer(json.dumps({"tensors": kinds, "object": structure}).encode(), np.uint8)
@@ -43,7 +43,7 @@ def save(obj: object, f: File) -> None:
     np.savez(whole, **arrays)
     if whole is f:
         return
-    part = Path(f"{os.fspath(f)}.part")  # a full disk leaves what was there before
+    part = Path(f"{os.fspath(f)}.part")  # a full disk leaves the old file as it was
     try:
         part.write_bytes(whole.getbuffer())
         part.replace(f)
@@ -81,7 +81,7 @@ def load(
     data = f.read() if hasattr(f, "read") else Path(f).read_bytes()
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            # what save() writes is as large as it looks
+            # files written by save() have their true size
             if any(info.compress_type != zipfile.ZIP_STORED for info in file.zip.infolist()):
                 raise ValueError("its parts are compressed")
             structure, arrays = json.loads(file[STRUCTURE].tobytes()), {n: file[n] for n in file.files}
@@ -91,7 +91,7 @@ def load(
             t = wrap(arrays[name]).requires_grad_(requires_grad)
             tensors.append(Parameter(t, requires_grad) if is_parameter else t)
         return built(structure["object"], tensors)
-    except Exception as error:  # whatever NumPy, zipfile and json raise for content that they do not expect
+    except Exception as error:  # NumPy, zipfile and json raise many kinds of exception for unexpected content
         raise RuntimeError(messages.NOT_OUR_FILE.format(f)) from error
 
 

@@ -1,6 +1,6 @@
 """Tensor: an array, and what autograd needs to know about it.
 
-Here is a tensor's state. Questions about its values are in tensor_methods.py. Operations (`x + y`, `x.sum()`),
+This file has a tensor's state. Questions about its values are in tensor_methods.py. Operations (`x + y`, `x.sum()`),
 `backward` and hooks come from the packages above, and are attached in `minigrad/__init__.py`, all in one place.
 """
 
@@ -22,10 +22,10 @@ new_object = object.__new__
 
 
 class Counter:
-    """A version counter, shared by all tensors that share memory. In-place writes raise it.
+    """A version counter, shared by all tensors that share memory. In-place writes increment it.
 
     `views` lists the living views of a tensor that is not (yet) part of a graph: if an in-place operation makes the
-    base require grad, they must learn of it. `detached` is 1 after `detach_()`, which saved tensors must notice, too.
+    base require grad, they must be updated. `detached` is 1 after `detach_()`, which saved tensors must notice, too.
     """
 
     __slots__ = ("detached", "prune_at", "version", "views")
@@ -36,7 +36,7 @@ class Counter:
     def add_view(self, view: Tensor) -> None:
         if self.views is None:
             self.views = []
-        elif len(self.views) >= self.prune_at:  # forget the dead, so that a long-lived base does not grow
+        elif len(self.views) >= self.prune_at:  # drop dead references, or a long-lived base would grow
             self.views = [r for r in self.views if r() is not None]
             self.prune_at = 2 * len(self.views) + 16
         self.views.append(weakref.ref(view))
@@ -69,7 +69,7 @@ class Tensor(TensorBase):
         "__dict__",
         "__weakref__",
         "_array",  # the values, a NumPy array; views of a tensor share its memory
-        "_counter",  # version counter, None until someone shares it or writes in place
+        "_counter",  # version counter, None until another tensor shares it or an in-place write happens
         "_grad_fn",  # the node that made it; None for a leaf
         "_meta",  # AutogradMeta or None
         "_output_nr",  # which of that node's outputs it is
@@ -91,7 +91,7 @@ class Tensor(TensorBase):
 
     @property
     def data(self) -> Tensor:
-        """The same memory as a tensor without history and with a version of its own: autograd cannot see writes to it."""
+        """The same memory as a tensor without history and with a separate version counter: autograd cannot see writes to it."""
         return wrap(self._array)
 
     @data.setter
@@ -152,7 +152,7 @@ class Tensor(TensorBase):
         return self
 
     def detach(self) -> Tensor:
-        """The same memory without history: gradients do not flow through it; both see what is written."""
+        """The same memory without history: gradients do not flow through it; writes to either are visible in both."""
         out = wrap(self._array)
         out._counter = self._own_counter()
         if self.is_inference():
@@ -197,14 +197,14 @@ class Tensor(TensorBase):
         return isinstance(self, InferenceTensor)
 
     def _outside(self) -> Tensor:
-        """The tensor without the wrapper of a transform that has ended; itself, if it belongs to none."""
+        """The tensor without the wrapper of a transform that has ended; the tensor itself if there is no such wrapper."""
         return self
 
     def _own_meta(self) -> AutogradMeta:
         """This tensor's AutogradMeta, made now if there is none."""
         if self._meta is None:
             new = AutogradMeta()
-            self._meta = self._meta or new  # during that call another thread may have had its turn
+            self._meta = self._meta or new  # another thread may have run during that call
         return self._meta
 
     def _own_counter(self) -> Counter:

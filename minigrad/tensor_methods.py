@@ -138,6 +138,6 @@ class TensorBase:
         try:
             if self.grad_fn is not None:
                 history = (f"grad_fn=<{self.grad_fn.name().split('::')[-1]}>",)
-        except RuntimeError:  # its base was written to where that is refused
+        except RuntimeError:  # its base was written to where writing is refused
             history = ("grad_fn=<Invalid>",)
         return tensor_repr(self._array, dtypes.default_float(), *history, *marks)

@@ -1,6 +1,6 @@
 """The autograd engine: graph, backward pass, grad modes. Nothing here knows a single derivative; those are in ops/.
 
-`help(minigrad)` says in which order to read what `loss.backward()` needs: node, engine, passes, saved, hooks, modes, views.
+`help(minigrad)` gives an order for reading what `loss.backward()` needs: node, engine, passes, saved, hooks, modes, views.
 Besides these:
 
     grad_mode      what users switch                     no_grad, enable_grad, inference_mode
@@ -22,8 +22,8 @@ from importlib import import_module
 
 from ..missing import module_attributes
 
-# The public names, by the chapter that defines them. They are looked up on first use, so that a file below (the
-# tensor needs the modes) can be imported before those above it.
+# The public names, by the chapter that defines them. They are looked up on first use, so that a lower file can be imported
+# before those above it (the tensor needs the modes).
 CHAPTERS = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
     "passes": ("backward", "grad"),
@@ -35,8 +35,8 @@ HOMES = {name: "." + chapter for chapter, names in CHAPTERS.items() for name in 
 __all__ = list(HOMES)
 __dir__, __getattr__ = module_attributes(__name__, __all__, HOMES)
 
-# PyTorch has `autograd.gradcheck` as a module and as a function of the same name. As a module it gives here what the chapter
-# `numerical` has; the attribute of this package stays the function, whichever is used first.
+# PyTorch has `autograd.gradcheck` as a module and as a function of the same name. Here the module has the names of the chapter
+# `numerical`; the attribute of this package stays the function, whichever is used first.
 _path = sys.modules[f"{__name__}.gradcheck"] = types.ModuleType(f"{__name__}.gradcheck")
 _path.__getattr__ = lambda name: getattr(
     sys.modules[__name__] if name in HOMES else import_module(".numerical", __name__), name

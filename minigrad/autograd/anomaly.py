@@ -16,7 +16,7 @@ class set_detect_anomaly:
     """Turn anomaly detection on or off: a plain call lasts until the next one, `with` restores what was on before.
 
     While it is on, every operation remembers its call stack, and a backward pass that makes a NaN (not Inf) raises
-    RuntimeError and warns with the stack of the operation that is to blame. Much slower: for debugging only.
+    RuntimeError and warns with the stack of the operation responsible. Much slower: for debugging only.
     """
 
     def __init__(self, mode: bool, check_nan: bool = True):

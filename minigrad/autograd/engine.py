@@ -29,7 +29,7 @@ def execute(roots: Roots, retain: bool, create: bool, captures: Captures | None,
 
     retain: keep the saved tensors. create: record the pass, so that the gradients can be differentiated.
     captures: if given, only nodes on a path to one of these (node, output number) are fired, and the gradient that
-        arrives there is put into this dictionary. The nodes in `last` are fired too, but not what they alone lead to.
+        arrives there is put into this dictionary. The nodes in `last` are fired too, but not those that only they lead to.
     """
     before, outer_pass = local.modes, local.backward_pass
     recorded = bool(create) or before.interpreter is not None
@@ -120,7 +120,7 @@ def count_dependencies(roots: Roots) -> dict[Node, int]:
     """For each node that can be reached: how many gradients it waits for."""
     dependencies: dict[Node, int] = {node: 0 for node, _, _ in roots}
     reached = list(dependencies)
-    for node in reached:  # which grows meanwhile
+    for node in reached:  # the list grows meanwhile
         for parent in node._next_nodes:
             if parent in dependencies:
                 dependencies[parent] += 1
@@ -134,7 +134,7 @@ def nodes_leading_to(ends: Collection, last: Nodes, reachable: dict[Node, int]) 
     """The nodes that must be fired so that a gradient reaches one of the (node, output number) in `ends`."""
     fired = {node for node in last if node in reachable}
     leading = fired | {node for node, _ in ends}
-    for node in sorted(reachable, key=AGE):  # each is younger than those that it hands gradients to
+    for node in sorted(reachable, key=AGE):  # each is younger than the nodes that it sends gradients to
         if not leading.isdisjoint(node._next_nodes):
             fired.add(node)
             leading.add(node)

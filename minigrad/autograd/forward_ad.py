@@ -1,4 +1,4 @@
-"""Forward-mode differentiation: dual numbers. Each carries a value and its derivative along one direction, its tangent.
+"""Forward-mode differentiation: dual numbers. Each has a value and its derivative along one direction, its tangent.
 
 An operation on duals computes its value, and its tangent from those of the inputs:
 
@@ -58,7 +58,7 @@ def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tup
     if op.kind == "elementwise":
         total, like = reduce(add, [rule(t) for rule, t in rules]), results[0]._array
         if total is rules[0][1]:
-            total = total.clone()  # a result's tangent is not its input's
+            total = total.clone()  # a result must not share its input's tangent
         total = total if total._array.shape == like.shape else total.expand(like.shape)
         return (total if total._array.dtype == like.dtype else total.to(results[0].dtype),)
     return transposed(rules, results[:moved]) + constant
@@ -68,7 +68,7 @@ def transposed(rules: list[tuple], results: tuple) -> Tangents:
     """J t as the derivative of uᵀJ t with respect to u. rules: each as a function of u, with the tangent of its input."""
     recording, level = local.grad, local.interpreter
     with enable_grad():
-        # transforms must see what becomes of them
+        # so that transforms see what happens to them
         us = [zeros_of(r) if level is None else level.lift(zeros_of(r)) for r in results]
         for u in us:
             u._requires_grad = True
@@ -142,7 +142,7 @@ class Forward(Interpreter):
         return zeros_of(value) if tangent is None else tangent
 
     def dual(self, primal: Tensor, tangent: Tensor | None) -> Dual:
-        """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not go together."""
+        """A dual tensor of this level. Raises PyTorch's errors for a value and a tangent that do not match."""
         (value, known), (tangent, _) = self.unwrap(primal), self.unwrap(tangent)
         check(known is None, messages.DUAL_OF_DUAL)
         if tangent is None:
@@ -189,7 +189,7 @@ class Forward(Interpreter):
         else:
             result, ctx = cls.apply(*values), cls.node_class(values)
             with no_grad():
-                cls.setup_context(ctx, values, result)  # for `jvp`, which finds there what was saved
+                cls.setup_context(ctx, values, result)  # for `jvp`, which reads the saved values there
         results = (None,) * len(results_of(result))
         if any(t is not None for t in moves):
             if ctx.materialize_grads:

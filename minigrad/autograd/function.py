@@ -104,10 +104,10 @@ class FunctionCtx(Node):
         return results if recorded else tuple(g if g is None else g._array for g in results)
 
     def _checked(self, results: tuple) -> tuple[Tensor | None, ...]:
-        """The gradients of the tensors among the arguments of `apply`, which must be of shapes that fit them."""
+        """The gradients of the tensors among the arguments of `apply`, which must have shapes that fit them."""
         name, expected, out = self.name(), len(self._inputs), []
         while len(results) > expected and results[-1] is None:
-            results = results[:-1]  # more Nones than arguments are forgiven
+            results = results[:-1]  # extra Nones are accepted
         check(len(results) == expected, messages.GRADIENT_COUNT, name, expected, len(results))
         for place, (g, metadata) in enumerate(zip(results, self._inputs, strict=True), 1):
             check(metadata is not None or g is None, messages.GRADIENT_OF_NO_TENSOR, name, place)
@@ -127,7 +127,7 @@ def metadata_of(values: tuple) -> tuple[tuple | None, ...]:
 
 
 def missing(what: str) -> staticmethod:
-    """A method that a Function need not define unless it is called."""
+    """Stands for a method that a Function need not define unless it is called."""
 
     def method(*args: object, **kwargs: object) -> object:
         raise NotImplementedError(f"You must implement {what}")
@@ -170,7 +170,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args: object, **kwargs: object) -> object:
-        """Run the operation and record it. Arguments by name are put into the order of `forward`."""
+        """Run the operation and record it. Keyword arguments are put into the order of `forward`."""
         if kwargs or not cls.old_form:
             bound = signature(cls.forward).bind(*[None] * cls.old_form, *args, **kwargs)
             if not cls.old_form:
@@ -184,7 +184,7 @@ class Function:
 
 
 signature = functools.lru_cache(maxsize=256)(inspect.signature)
-Function.__init_subclass__.__func__(Function)  # so that Function.apply says that there is no forward
+Function.__init_subclass__.__func__(Function)  # so that Function.apply reports that there is no forward
 
 
 def refuse_old_form(cls: type[Function]) -> None:
@@ -234,14 +234,14 @@ def finish_output(ctx: FunctionCtx, out: object, number: int, inputs: list, reco
     if recorded[number] and is_dirty:
         return written_output(ctx, out, number, len(recorded))
     if is_input and (recorded[number] or not (out._requires_grad or is_dirty)):
-        # returned as it came: a new tensor that is known to be a view of it
+        # returned unchanged: make a new tensor that is known to be a view of it
         out, source = alias_without_history(out), out
-        if not isinstance(source, Wrapper):  # transforms see to that themselves
+        if not isinstance(source, Wrapper):  # transforms do that themselves
             make_view(out, source)
     elif is_input and out._requires_grad:
         out = out.detach()
     elif out._requires_grad and out._base is None and not isinstance(out, Wrapper):
-        out.detach_()  # what was recorded inside does not count
+        out.detach_()  # anything recorded inside is ignored
     unusual = isinstance(out, Wrapper) or out.is_inference()
     if out._base is not None and not (is_input and is_dirty) and not unusual:
         out._meta.creation_meta = "multi_output" if sum(recorded) > 1 else "custom"
@@ -256,7 +256,7 @@ def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Te
     """An input that `forward` has written to: the node becomes its history."""
     check(not out._requires_grad or out._grad_fn is not None, messages.DIRTY_LEAF)
     if out._meta is not None:
-        out._meta.grad = None  # it was that of the old value
+        out._meta.grad = None  # it belonged to the old value
     if out._base is not None:
         check_writable(out)
         check(

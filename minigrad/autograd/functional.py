@@ -94,7 +94,7 @@ def product(caller: str, func: Map, inputs: Tensors, v: Vectors, create_graph: b
 
 
 def gradient(ys: Group, xs: Group) -> tuple:
-    """The gradient of a scalar function, and what it is taken with respect to."""
+    """The gradient of a scalar function, and the inputs that it is taken with respect to."""
     check(ys.alone, messages.NOT_ONE_TENSOR, ys.caller)
     check(ys[0].numel() == 1, messages.NOT_ONE_ELEMENT, ys.caller)
     return slopes(ys, xs), xs
@@ -112,7 +112,7 @@ OUTPUTS = "outputs of the user-provided function"
 
 
 class Group(tuple):
-    """Tensors as a tuple that remembers whether one was given alone. Raises TypeError for anything but tensors."""
+    """Tensors as a tuple that remembers whether a single one was given by itself. Raises TypeError for anything but tensors."""
 
     def __new__(cls, given: Tensors, name: str, caller: str) -> Group:
         group = super().__new__(cls, given if isinstance(given, tuple) else (given,))
@@ -124,7 +124,7 @@ class Group(tuple):
         return group
 
     def like_given(self, results: Iterable, with_history: bool = True) -> Tensors:
-        """A tuple, or its only element if one was given alone."""
+        """A tuple, or its only element if that was given by itself."""
         results = tuple(results if with_history else [r.detach() for r in results])
         return results[0] if self.alone else results
 

@@ -48,7 +48,7 @@ class Context:
         settle()
 
     def outside(self, before: Modes) -> Modes:
-        """The modes after the block: those before it, except that a plain call of `set_grad_enabled` inside lasts."""
+        """The modes after the block: those before it, but a plain call of `set_grad_enabled` inside lasts."""
         return before.with_grad(local.modes.grad)
 
 

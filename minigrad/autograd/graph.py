@@ -55,7 +55,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 
 class Handles(RemovableHandle):
-    """Removes several hooks at once."""
+    """A handle that removes several hooks at once."""
 
     def __init__(self, handles: Sequence[RemovableHandle]):
         self.handles = tuple(handles)
@@ -75,9 +75,9 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
     check(mode in ("all", "any"), message, mode, error=ValueError)
     tensors = [t for t in tensors if mode == "all" or t.requires_grad]
     check(mode == "any" or None not in map(gradient_node, tensors), NO_NODE, error=AssertionError)
-    # A result that is written to has another node from then on; a leaf's may be another one in each pass.
+    # A result that is written to has a new node from then on; a leaf may have a new one in each pass.
     places = [weakref.ref(t if t.is_leaf else t.grad_fn) for t in tensors if mode == "all"]
-    key = object()  # under which a pass remembers what belongs to this hook
+    key = object()  # the key under which a pass keeps what belongs to this hook
     count = len(tensors)  # the hooks must not hold the tensors
 
     def collect(index: int, grad: Tensor | None) -> None:
@@ -96,7 +96,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
 def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
     """Whether this node, or that of this leaf, is part of the backward pass that is running."""
     node, running = place(), local.backward_pass
-    if isinstance(node, Tensor):  # a leaf, which may have ceased to require grad since
+    if isinstance(node, Tensor):  # a leaf, which may have stopped requiring grad
         accumulator = node._own_meta().accumulator
         node = accumulator and accumulator()
     if node not in running:

@@ -33,12 +33,12 @@ def as_computed(grads: Iterable[Tensor | None], recorded: bool) -> tuple:
 
 
 def of_outputs(node: Node, grad: object) -> list[Tensor | None]:
-    """The gradient that has arrived at a node, as one for each of its outputs."""
+    """The gradient that has arrived at a node, as a sequence with one for each of its outputs."""
     return as_tensors(grad if type(grad) is list else [grad] * node._output_count)
 
 
 def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
-    """Run a node that has hooks, or that no gradient has reached."""
+    """Run a node that has hooks, or one that no gradient has reached."""
     hooks = node._hooks
     if hooks is not None:
         grad = run_before(node, grad, recorded, fires=True)
@@ -69,8 +69,8 @@ def take_captured(node: Node, grad: object, recorded: bool, captures: dict, need
 
 
 def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
-    """The hooks on the tensors that the node made, then retain_grad, which sees what they made of the gradient; then, if the
-    node fires, its prehooks. Returns what they leave of the gradient that has arrived."""
+    """The hooks on the tensors that the node made, then retain_grad, which sees the gradient that they return; then, if the
+    node fires, its prehooks. Returns the gradient after all of them."""
     hooks = node._hooks
     if not (hooks.tensor or hooks.retain or (fires and hooks.pre)):
         return grad

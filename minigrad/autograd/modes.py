@@ -1,8 +1,8 @@
 """Whether operations are recorded in a thread, and what else is unusual about it. Imports nothing of minigrad.
 
 The modes of a thread are one immutable record, `local.modes`. A context manager replaces it as a whole, in one assignment,
-so an interrupt leaves either the old modes or the new ones. Almost always nothing is unusual: gradients are on, and there
-is no transform and no hook on saved tensors. `special` is then empty, and an operation has nothing else to check.
+so an interrupt leaves either the old modes or the new ones. Usually nothing is special: gradients are on, and there is no
+transform and no hook on saved tensors. `special` is then empty, and an operation has nothing else to check.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Local(threading.local):
         return getattr(self.modes, name)
 
     def update(self, **changes: object) -> Modes:
-        """Change some of them. Returns those before, to be put back into `modes` (and `settle` then)."""
+        """Change some of them. Returns the old ones, to be restored in `modes` (followed by `settle`)."""
         before = self.modes
         self.modes = announced(before._replace(**changes))
         return before
@@ -72,11 +72,11 @@ def announced(modes: Modes) -> Modes:
 
 
 def settle() -> None:
-    """After modes have been put back: operations look at this thread's modes only if they are unusual."""
+    """After modes have been restored: operations check this thread's modes only if they are unusual."""
     (special.discard if local.modes == USUAL else special.add)(get_ident())
 
 
 def is_plain() -> bool:
-    """Whether operations in this thread take the ordinary path; recorded or not, as the grad mode says."""
+    """Whether operations in this thread take the ordinary path; recorded or not, depending on the grad mode."""
     modes = local.modes
     return not (modes.inference or modes.interpreter is not None or modes.saved_hooks or anomaly.state[0])

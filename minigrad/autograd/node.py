@@ -25,7 +25,7 @@ RELEASED = "released"  # the versions of a node whose saved tensors are gone
 
 
 class Hooks:
-    """The hooks that users attach to one node. Most nodes have none, so it is made when the first hook comes."""
+    """The hooks that users attach to one node. Most nodes have none, so the object is made when the first hook is added."""
 
     __slots__ = ("metadata", "post", "pre", "retain", "tensor")
 
@@ -47,7 +47,7 @@ class RemovableHandle:
 
     def remove(self) -> None:
         """Remove the hook. A second call does nothing."""
-        (self.hooks() or {}).pop(self.id, None)  # they may have gone with their node
+        (self.hooks() or {}).pop(self.id, None)  # they may have been freed with their node
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -72,9 +72,9 @@ class Node:
         "_hooks",  # Hooks or None
         "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None
         "_output_nrs",  # which output of its node each input is; None if all are 0
-        "_result_counter",  # the version counter of the result, if a rule reads the result and someone shares its memory
+        "_result_counter",  # the version counter of the result, if a rule reads the result and another tensor shares its memory
         "_sequence",
-        "_versions",  # those of the saved tensors, see saved.py; None if all are 0
+        "_versions",  # the versions of the saved tensors, see saved.py; None if all are 0
     )
 
     _op = None  # the operation in the table
@@ -163,7 +163,7 @@ class AccumulateGrad(Node):
 
     def _vjp(self, grad: object, recorded: bool) -> tuple:
         meta = self.variable._meta
-        if grad is None or not self.variable._requires_grad:  # it was switched off after the graph was built
+        if grad is None or not self.variable._requires_grad:  # switched off after the graph was built
             return ()
         with accumulate_lock:
             old = meta.grad
@@ -197,14 +197,14 @@ def gradient_node(t: Tensor) -> Node | None:
 
 
 def accumulator(leaf: Tensor) -> AccumulateGrad:
-    """A new AccumulateGrad of a leaf. It holds the leaf; the leaf knows it weakly."""
+    """A new AccumulateGrad of a leaf. It holds the leaf; the leaf has a weak reference to it."""
     meta, node = leaf._meta or leaf._own_meta(), AccumulateGrad()
     node.variable, node._hooks = leaf, None
     meta.accumulator = weakref.ref(node)
     if meta.hooks is not None:
         node._own_hooks().tensor[0] = meta.hooks
     if meta.post_hooks is not None:
-        node._own_hooks()  # so that the engine looks at them
+        node._own_hooks()  # so that the engine checks them
     return node
 
 

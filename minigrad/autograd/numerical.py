@@ -1,8 +1,8 @@
-"""gradcheck: is a derivative right? Compares it with finite differences, entry by entry, and says which entry differs.
+"""gradcheck: compare a derivative with finite differences, entry by entry, and say which entry differs.
 
 Both Jacobians are computed whole: the numerical one by moving the elements of an input one at a time,
 (f(x + ε) − f(x − ε)) / 2ε, the analytical one by a backward pass for each element of an output, with a unit vector as v.
-Do this in double: in float32 the difference has only three right digits.
+Do this in double: in float32 only three digits of the difference are correct.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def gradcheck(
 ) -> bool:
     """Check the gradients of `func` with respect to those `inputs` that require grad. Returns True if they are right.
 
-    Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. check_forward_ad: check the tangents of forward mode,
-    too; check_backward_ad: the gradients. The other options are PyTorch's and change nothing: every entry is compared.
+    Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. check_forward_ad: also check the tangents of forward
+    mode; check_backward_ad: check the gradients. The other options change nothing: every entry is compared.
     Raises GradcheckError (or returns False without `raise_exception`), ValueError if there is nothing to check.
     """
     arguments = as_sequence(inputs)

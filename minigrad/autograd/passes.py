@@ -1,4 +1,4 @@
-"""`backward` and `grad`: what users call. They check the arguments, start the engine and hand out the results."""
+"""`backward` and `grad`: what users call. They check the arguments, start the engine and return the results."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def backward(
     for i in inputs or ():
         if isinstance(i, Tensor):
             retain_grad(i)  # a result keeps its gradient from now on
-    last = inputs and {edge_of(i)[0] for i in inputs}  # these are run, nothing behind them
+    last = inputs and {edge_of(i)[0] for i in inputs}  # these are run, but nothing behind them
     execute(roots, retain, create_graph, None if inputs is None else {}, last)
 
 
@@ -99,7 +99,7 @@ def grad(
 def grad_of_any(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], vectors: Sequence[Tensor | None], **options: bool
 ) -> Sequence[Tensor | None]:
-    """`grad` for outputs of which some, or all, may have no history."""
+    """`grad` for outputs some or all of which may have no history."""
     pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o.requires_grad]
     if not pairs:
         return (None,) * len(inputs)
@@ -129,7 +129,7 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
         return given[:2]
     node = gradient_node(given)
     if node is None and given._requires_grad:
-        return Node(), 0  # it only shows the memory of a leaf: no pass can reach it
+        return Node(), 0  # it only shares the memory of a leaf: no pass can reach it
     check(node is not None, "One of the differentiated Tensors does not require grad")
     return node, given._output_nr
 
@@ -152,7 +152,7 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
         if g is None:
             if shape is None or (shape and node is not None and prod(shape) != 1):
                 raise RuntimeError(messages.ONLY_SCALARS)
-            g = np.full(shape, 1, dtype) if shape else np.array(1, dtype)  # which is quicker
+            g = np.full(shape, 1, dtype) if shape else np.array(1, dtype)  # this is quicker
             g = wrap(g) if recorded else g
         elif shape not in (None, g._array.shape):
             raise RuntimeError(messages.SHAPE.format(len(roots), g.shape, len(roots), Size(shape)))
@@ -187,5 +187,5 @@ def tensor_backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-# as TypeErrors call it
+# its name in TypeErrors
 tensor_backward.__name__, tensor_backward.__qualname__ = "backward", "Tensor.backward"

@@ -1,6 +1,6 @@
-"""Saved tensors: what a node keeps for its rules, the check that nobody has written to it since, and hooks that pack it.
+"""Saved tensors: what a node keeps for its rules, the check that they have not been written to since, and hooks that pack them.
 
-A node saves its inputs as tensors, and its own result as an array: with the tensor it would keep itself alive. It also saves
+A node saves its inputs as tensors, and its own result as an array: with the tensor, it would keep itself alive. It also saves
 their versions, so that the rules never compute with values that an in-place operation has changed.
 """
 
@@ -46,7 +46,7 @@ def open_saved(node: Node, recorded: bool) -> list:
     if counter is not None and counter.version != (versions[-1] if versions else 0):
         unchanged = False
     if not unchanged:
-        return unpack(node, recorded)  # which raises, unless it is hooks that hold something
+        return unpack(node, recorded)  # this raises, unless hooks have packed the values
     if recorded:
         for i in op.saved_results:
             saved[i] = saved_result(node, saved[i], op.sources[i][1])
@@ -113,14 +113,14 @@ def read(node: Node, i: int) -> object:
 
 
 def alias_without_history(t: Tensor) -> Tensor:
-    """A tensor on the same memory without history (a transform's tensor keeps what it has below its level)."""
+    """A tensor on the same memory without history (a transform's tensor keeps its history below its level)."""
     out = getattr(type(t), "rewrapped", Tensor.detach)(t)
     out._counter = t._own_counter()
     return out
 
 
 def saved_result(node: Node, value: ndarray | Tensor, output_nr: int = 0) -> Tensor:
-    """A node's own result as the tensor it was: made by `node`, with the version counter that the real one has."""
+    """A node's own result as a tensor again: made by `node`, with the version counter of the original."""
     out = wrap(value) if isinstance(value, ndarray) else alias_without_history(value)
     if output_nr >= node._output_count or out._array.dtype.kind != "f":
         return out  # an index is not differentiable
@@ -145,7 +145,7 @@ class SavedTensor:
     """A saved tensor: what a pair of saved_tensors_hooks made of it or, without hooks, the tensor itself and its version then.
     `unpack()` returns the tensor, at its place in the graph.
 
-    `keeper` is the node that saves it. Of the node's own result nothing may be kept that leads back to the node.
+    `keeper` is the node that saves it. For the node's own result, nothing may be kept that leads back to the node.
     """
 
     __slots__ = ("dtype", "hook", "is_result", "is_unchanged", "node", "output_nr", "packed", "version")

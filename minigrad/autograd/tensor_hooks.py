@@ -18,7 +18,7 @@ def retain_grad(self: Tensor) -> None:
     check(self.requires_grad, "can't retain_grad on Tensor that has requires_grad=False")
     meta = self._own_meta()
     if self._grad_fn is None and meta.creation_meta is not None:
-        return  # a view made under no_grad counts as a leaf, whatever its base is by now
+        return  # a view made under no_grad counts as a leaf, whatever its base has become
     node = self.grad_fn
     if node is not None and not meta.retains_grad:
         meta.retains_grad = True
@@ -55,5 +55,5 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     meta.post_hooks = OrderedDict() if meta.post_hooks is None else meta.post_hooks
     node = gradient_node(self)
     if node is not None:
-        node._own_hooks()  # so that the engine looks at them
+        node._own_hooks()  # so that the engine checks them
     return RemovableHandle(meta.post_hooks, hook)

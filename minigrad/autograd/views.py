@@ -1,9 +1,9 @@
 """Views: tensors that show part of another one's memory, their base, and the nodes that follow from a write into it.
 
-Where a view's elements lie is one array of integers, its *places*: they count the elements of the base row by row. After an
-in-place operation on a view (ops/inplace.py) the base's grad_fn is a `CopySlices`, which hands the gradient of the written
-places to the operation and the rest on to the old history. The view's own grad_fn becomes a read of its places in the base
-(`AsStridedBackward0`), as that of every other view does on its next use.
+The positions of a view's elements are one array of integers, its *places*: they number the base's elements row by row. After an
+in-place operation on a view (ops/inplace.py) the base's grad_fn is a `CopySlices`, which sends the gradient of the written
+places to the operation and the rest to the old history. The view's own grad_fn becomes a read of its places in the base
+(`AsStridedBackward0`), and so does that of every other view on its next use.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
 
 
 def places(view: Tensor) -> ndarray:
-    """Where the elements of a view are in its base, counted row by row; in the view's shape, and stretched where it is."""
+    """The positions of a view's elements in its base, counted row by row; in the view's shape, stretched where it is."""
     array, base = view._array, view._meta.base._array
     if not array.size:
         return np.empty(array.shape, np.int64)
     first = base.__array_interface__["data"][0]
     if base.flags.c_contiguous:
         numbers = np.arange(base.size)
-    else:  # memory that is laid out as that of the base, with the number of each element in its place
+    else:  # memory laid out like that of the base, in which each element is its own number
         end = sum([(n - 1) * s for n, s in zip(base.shape, base.strides, strict=True)]) // base.itemsize
         numbers = np.empty(end + 1, np.int64)
         own = ndarray(base.shape, numbers.dtype, numbers, 0, [s * 8 // base.itemsize for s in base.strides])
@@ -128,7 +128,7 @@ def is_stretched(array: ndarray) -> bool:
 
 
 def detach_(self: Tensor) -> Tensor:
-    """Cut this tensor off from its history, in place. Refused for views."""
+    """Detach this tensor from its history, in place. Refused for views."""
     check(not self._is_view(), messages.DETACH_VIEW)
     if self._backward_hooks:
         self._own_meta().hooks = self._backward_hooks  # they stay with it, and with its old history
@@ -140,7 +140,7 @@ def detach_(self: Tensor) -> Tensor:
 
 
 def notify_views(self: Tensor) -> None:
-    """The living views of a base that has come to require grad, or ceased to, follow it."""
+    """Make the living views of a base follow it when it starts or stops requiring grad."""
     for ref in self._counter.views:
         view = ref()
         if view is None or view._meta.base is not self:

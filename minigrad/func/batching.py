@@ -3,7 +3,7 @@
 Inside, a `Batched` tensor looks like one example and holds all of them, along dimension 0 of `value`. How an operation
 runs on the whole batch follows from its declaration: elementwise ones are lined up from the right; parameters that are
 dimensions of one example are shifted by one, sizes get the batch in front. `batch=` covers the rest: one of the words in
-WAYS, or a function that composes the operation of others, as one example sees it. What is left runs in a loop.
+WAYS, or a function that composes the operation of others, written for one example. All other operations run in a loop.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
 SHIFT["order"] = lambda n, dims: (0, *[d + 1 for d in dims])
 DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
 warned: set[str] = set()
-# the batch, as the `vmap` of a custom Function sees it
+# the batch, as passed to the `vmap` of a custom Function
 VmapInfo = namedtuple("VmapInfo", "batch_size randomness")
 
 
@@ -100,7 +100,7 @@ class Vmap(Interpreter):
                 return result
 
     def composed(self, op: Op, pairs: list[Pair], params: tuple) -> object:
-        """The operation done by others, as one example sees them."""
+        """The operation composed of others, written for one example."""
         examples = [None if v is None else Batched.of(self, v, d) for v, d in pairs]
         result = at(self, op.batch, *((examples,) if op.variadic else examples), *params)
         return result if result is NotImplemented else each(result, lambda r: self.whole(self.unwrap(r)))
@@ -112,7 +112,7 @@ class Vmap(Interpreter):
             return NotImplemented
         values = [self.whole(p) for p in pairs]
         number = values[0]._array.ndim == 1 and not {"dim", "dims", "front"}.isdisjoint(kinds)
-        if number:  # dimension 0 of a number is allowed: it counts as a vector of length 1
+        if number:  # dimension 0 of a number is allowed, since it counts as a vector of length 1
             values = [v if v is None else v.unsqueeze(1) for v in values]
             params = [p or (0,) if kind == "dims" else p for kind, p in zip(kinds, params, strict=True)]
         new = [SHIFT[k](self.size, p) if k in SHIFT else p for k, p in zip(kinds, params, strict=True)]
@@ -120,7 +120,7 @@ class Vmap(Interpreter):
         return each(result, lambda r: r.reshape(self.size, *r.shape[2:])) if number else result
 
     def one_by_one(self, op: Op, pairs: list[Pair], params: tuple) -> object:
-        """The operation on each example, in a loop: right, but slow. Says so once for each operation."""
+        """The operation on each example, in a loop: correct but slow. Warns once for each operation."""
         dynamic = op.name in DYNAMIC or any(map(self.owns, tensors_in(params)))
         check(not dynamic, messages.VMAP_DYNAMIC, op.name)
         rows = []
@@ -225,7 +225,7 @@ def in_front(value: Tensor, ndim: int) -> Tensor:
 
 
 def by_element(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
-    """Two operands are promoted as examples are: a number for each example is still a number."""
+    """Promote two operands as their examples would be: a number for each example is still a number."""
     if len(pairs) == 2 == len(op.differentiable or pairs) and pairs[0][0].dtype is not pairs[1][0].dtype:
         parts = [(v._array.dtype, 2 if v._array.ndim > (d is not None) else 1) for v, d in pairs]
         wanted = dtypes.of_numpy(dtypes.promote(parts))
@@ -281,7 +281,7 @@ WAYS: dict[str | None, Callable] = {
     "expand": lambda level, op, pairs, params: dispatch(
         op, [in_front(pairs[0][0], len(params[0]))], ((level.size, *params[0]),)
     ),
-    # inputs whose shapes have nothing to do with each other
+    # inputs with unrelated shapes
     "apart": lambda level, op, pairs, more: dispatch(
         op, [level.whole(pairs[0]), *[v for v, _ in pairs[1:]]], more
     ),

@@ -1,9 +1,9 @@
-"""Transforms as interpreters: each wraps values at its own level and says what an operation does to the wrapped ones.
+"""Transforms as interpreters: each wraps values at its own level and says what an operation does to them.
 
 `local.interpreter` is the innermost active one. Every operation reaches it through one method, `process` (`write`, if it is
-in place); it unwraps what is its own, does its part with operations of the level `below`, and wraps the result. So
-transforms nest in any order. Wrapped tensors carry a graph of their own (their *face*), for gradients that are taken
-inside the transform. A view of a wrapped tensor has a value that is a view below: all of them see what is written there.
+in place); it unwraps the tensors of its own level, does its part with operations of the level `below`, and wraps the result. So
+transforms nest in any order. Each wrapped tensor has its own graph (its *face*), for gradients taken inside the transform. The
+value of a view of a wrapped tensor is a view at the level below, so all of them see a write.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Wrapper(Tensor):
     """A tensor that belongs to one interpreter, its `level`: a `value` of the level below and what this level adds to it.
 
     `extra` is what it adds: a tangent, or which dimension counts the examples. `_array` has the shape and the dtype that
-    this level shows, and its memory shows where a view is in its base; the values are those of `value`.
+    this level shows, and its memory gives a view's position in its base; the values are those of `value`.
     """
 
     __slots__ = ()
-    seen = 0  # of a view: the version that its base had when its value was last looked at
+    seen = 0  # for a view: the version of its base when its value was last read
 
     @classmethod
     def of(cls, level: Interpreter, value: Tensor, extra: object = None) -> Wrapper:
@@ -45,7 +45,7 @@ class Wrapper(Tensor):
         return array
 
     def rewrapped(self) -> Wrapper:
-        """The same value with a face of its own: no history at this level, all history below."""
+        """The same value with a new face: no history at this level, all history below."""
         return self.of(self.level, *self.level.unwrap(self))
 
     def detach(self) -> Wrapper:
@@ -69,7 +69,7 @@ class Wrapper(Tensor):
 
 
 class Interpreter(Context):
-    """One level of the stack of transforms. What each kind of transform has of its own:
+    """One level of the stack of transforms. Each kind of transform defines:
 
     wrapper: the class of its tensors.
     compute(op, values, extras, params): (result, what this level adds to each of its tensors, None if it adds nothing), by
@@ -107,11 +107,11 @@ class Interpreter(Context):
         return (t.value, t.extra) if self.owns(t) else (t, None)
 
     def lower(self, values: tuple) -> tuple:
-        """The inputs, or the parameters, of an operation with the values of what belongs to this level."""
+        """The inputs, or the parameters, of an operation, with tensors of this level replaced by their values."""
         return tuple(self.lower(v) if isinstance(v, tuple) else self.unwrap(v)[0] for v in values)
 
     def process(self, op: Op, inputs: Sequence[Tensor | None], params: tuple) -> Tensor | tuple[Tensor, ...]:
-        """Do one operation on tensors of which some may belong to this level."""
+        """Do one operation on tensors, some of which may belong to this level."""
         values, extras = zip(*map(self.unwrap, inputs), strict=True) if inputs else ((), ())
         result, added = at(self.below, self.compute, op, values, extras, params)
         own = [t for t in inputs if self.owns(t)]
@@ -142,11 +142,11 @@ class Interpreter(Context):
         return inplace.old_value(t, t.of(self, at(self.below, t.value.clone), self.unwrap(t)[1]))
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
-        """A tensor that is made inside, from nothing or like another, as one of this level if it must be."""
+        """A tensor made inside the transform, from nothing or like another, as one of this level if necessary."""
         return t if self.below is None else self.below.created(t, self.unwrap(like)[0])
 
     def source(self, generator: object) -> object:
-        """Where random numbers that are drawn inside come from; raises where that is refused."""
+        """The source of random numbers drawn inside; raises where that is refused."""
         return generator if self.below is None else self.below.source(generator)
 
 

@@ -13,7 +13,7 @@ from ..tensor import Tensor
 from .batching import Batched, Vmap
 from .trees import flattened, spread, structure
 
-Dims = Any  # an int, None, or a tuple, list or dictionary of them nested as the argument or result is
+Dims = Any  # an int, None, or a tuple, list or dictionary of these, nested like the argument or result
 
 
 def vmap(
@@ -26,8 +26,8 @@ def vmap(
 ) -> Callable:
     """Turn `func` of one example into a function of a batch.
 
-    in_dims: which dimension counts the examples, None in arguments that all examples share: one for all, or nested as the
-        arguments are. out_dims: the same for the results.
+    in_dims: the dimension that counts the examples, None for arguments that all examples share: one for all arguments, or
+        nested like them. out_dims: the same for the results.
     randomness: "error" refuses random numbers, "same" draws them once for all examples, "different" for each.
     chunk_size: how many examples are computed at a time, to save memory.
     Raises ValueError for dimensions that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
@@ -70,7 +70,7 @@ def vmap(
         return rebuild_out(c[0] if d is None else cat(list(c), d) for d, c in columns)
 
     def fitting(dims: Dims, tree: Any, which: str, what: str) -> list:
-        """The dimension for each leaf. Raises PyTorch's error if they are not nested as the leaves are."""
+        """The dimension for each leaf. Raises PyTorch's error if they are not nested like the leaves."""
         alone = isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
         results = list(dims) if alone and which == "out_dims" else spread(dims, tree)
         call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"

@@ -1,8 +1,8 @@
 """grad, vjp, jvp and what is built from them: functions of functions, in any nesting.
 
 A derivative is taken with respect to a *fresh* copy of the argument. If the argument already belongs to a graph, the copy
-stays connected to it, so that an outer derivative can pass through. It is a tensor of its own, so that two levels never
-mistake each other's variables (no perturbation confusion).
+stays connected to it, so that an outer derivative can pass through. It is a separate tensor, so that two levels never confuse
+their variables (no perturbation confusion).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Argnums = int | tuple[int, ...]
 
 
 def focus(func: Callable, argnums: Argnums, args: tuple, kwargs: dict) -> tuple[Callable, tuple]:
-    """`func` as a function of the arguments at `argnums` alone, and these: one argument, or a tuple of several."""
+    """`func` as a function of only the arguments at `argnums`, and those arguments: one, or a tuple of several."""
     n, alone = len(args), isinstance(argnums, int)
     check(isinstance(argnums, (int, tuple)), messages.ARGNUMS, str(type(argnums)))
     places = (argnums,) if alone else argnums
@@ -57,7 +57,7 @@ def value_and_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
 
 
 def tensors_of(output: Any, api: str) -> list[Tensor]:
-    """The tensors that a function has returned, of which there must be one."""
+    """The tensors that a function has returned; there must be at least one."""
     outs = [None] if output is None else flattened(output)[0]
     check(outs and output is not None, messages.EMPTY_OUTPUT, api, outs)
     for out in outs:
@@ -69,13 +69,13 @@ def tensors_of(output: Any, api: str) -> list[Tensor]:
 
 
 def fresh(x: object) -> Tensor:
-    """A tensor of its own with the value of `x`, to differentiate with respect to."""
+    """A separate tensor with the value of `x`, to differentiate with respect to."""
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     level = local.interpreter
     x = x if level is None else level.lift(x)
     if x._requires_grad:
-        copy = x.view_as(x)  # part of the graph, but a base and a leaf as far as writing is concerned
+        copy = x.view_as(x)  # part of the graph, but writes treat it as a base and a leaf
         copy._meta = AutogradMeta()
         copy._meta.argument = True
         return copy
@@ -109,8 +109,8 @@ def only_alive(x: object) -> object:
 def pulled(func: Callable, primals: Any, has_aux: bool, api: str, tensors: Callable) -> tuple:
     """(output, pull, aux): `pull` takes a vector for each tensor of the output and returns the primals' gradients.
 
-    While the function runs recording is on, and one more reverse-mode transform is running. If somebody outside can
-    differentiate the result, the backward pass is recorded, too. tensors(output, api): the tensors of the output.
+    While the function runs recording is on, and one more reverse-mode transform is running. If code outside can differentiate
+    the result, the backward pass is recorded, too. tensors(output, api): the tensors of the output.
     """
     leaves, rebuild = flattened(primals)
     copies = []
@@ -122,7 +122,7 @@ def pulled(func: Callable, primals: Any, has_aux: bool, api: str, tensors: Calla
     finally:
         local.modes = before
         settle()
-        own = [gradient_node(copy) for copy in copies]  # kept until the results have been looked at
+        own = [gradient_node(copy) for copy in copies]  # kept until the results have been checked
         ended.update(node for node in own if type(node) is AccumulateGrad)
     record = before.grad and any(map(is_seen, outs))
 

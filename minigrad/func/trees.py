@@ -35,7 +35,7 @@ def flattened(tree: Any) -> tuple[list, Callable[[Iterable], Any]]:
 
 
 def spread(given: Any, tree: Any) -> list | None:
-    """One value per leaf of `tree`: `given` has its structure, or one value for a whole branch. None if it does not fit."""
+    """One value per leaf of `tree`: `given` has the same structure, or one value for a whole branch. None if neither."""
     if not isinstance(given, (tuple, list, dict)):
         return [given] * len(flattened(tree)[0])
     given, tree = (dict(enumerate(x)) if isinstance(x, (tuple, list)) else x for x in (given, tree))

@@ -18,7 +18,7 @@ from .parameter import new_parameter, placed
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """The output projection; PyTorch prints it by this name."""
+    """The output projection; PyTorch prints it under this name."""
 
 
 class MultiheadAttention(Module):
@@ -57,7 +57,7 @@ class MultiheadAttention(Module):
         need_weights: bool = True,
         attn_mask: Weight = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True where attention is not allowed, or added.
+        """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True where attention is forbidden, or numbers to add.
 
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """
@@ -68,7 +68,7 @@ class MultiheadAttention(Module):
             check(mask.dtype is dtypes.bool, message, error=AssertionError)
             mask = query.new_zeros(mask.shape).masked_fill(mask, -math.inf)
         if self.batch_first:
-            turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # what was one tensor is one again
+            turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # equal inputs stay one tensor
             query, key, value = turned[query], turned[key], turned[value]
         (length, n, width), source = query.shape, key.shape[0]
         message = "was expecting embedding dimension of {}, but got {}"

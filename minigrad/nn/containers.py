@@ -16,7 +16,7 @@ from .parameter import Parameter
 
 
 class _Numbered(Module):
-    """Modules, or parameters, under the names "0", "1", ...: what Sequential and the lists share."""
+    """Modules, or parameters, under the names "0", "1", ...: the common part of Sequential and the lists."""
 
     _held = property(lambda self: self._modules)
 
@@ -97,7 +97,7 @@ class ModuleDict(Module):
         self.update({} if modules is None else modules)
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-        """Add modules by name, or replace those of these names."""
+        """Add modules by name, or replace those with the same names."""
         check(isinstance(modules, Iterable), messages.UPDATE, type(modules), error=TypeError)
         for name, module in dict(modules).items():
             self[name] = module

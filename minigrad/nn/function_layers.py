@@ -1,4 +1,4 @@
-"""Layers that are one function of `nn.functional`, and the options that it is called with."""
+"""Layers that are a single function of `nn.functional`, with its options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .module import Module
 
 
 class Layer(Module):
-    """A function of one tensor or, a loss, of two, and the options that it is called with."""
+    """A function of one tensor (of two for a loss), and the options that it is called with."""
 
     _function: Callable
     _options: list[str]
@@ -60,7 +60,7 @@ def layer(
     """The module of a function: its constructor takes the arguments of `function` other than the inputs.
 
     shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those that are kept as a tuple
-    of one number; by_name: those that are not given by position; defaults: where PyTorch's differ.
+    of one number; by_name: those that are not given by position; defaults: those that differ in PyTorch's layer.
     """
     rest = list(inspect.signature(function).parameters.values())[inputs:]
     rest = [p for p in rest if p.name not in ("_stacklevel", "dtype")]

@@ -1,4 +1,4 @@
-"""The functions that layers compute: `import minigrad.nn.functional as F`. Here: linear, looking up, dropout, normalisation.
+"""The functions that layers compute: `import minigrad.nn.functional as F`. Here: linear, lookups, dropout, normalisation.
 
 Activations are in functional_activations.py, convolution and pooling in functional_images.py, padding and resizing in
 functional_resizing.py, losses in functional_losses.py, distances in functional_distances.py; all are public here.
@@ -123,7 +123,7 @@ def embedding(
 ) -> Tensor:
     """The rows of `weight` (V, D) with the numbers in `input` (*): (*, D). Raises IndexError for rows out of range.
 
-    padding_idx: this row gets no gradient. max_norm: rows that are looked up are first shortened to this norm, in place.
+    padding_idx: a row that gets no gradient. max_norm: rows that are looked up are first shortened to this norm, in place.
     """
     check(weight.dim() == 2, "'weight' must be 2-D")
     message = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -154,7 +154,7 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """The values (*, S, V) weighted by softmax(query keyᵀ · scale), queries (*, L, E) and keys (*, S, E): (*, L, V).
 
-    attn_mask: False or -inf where a query must not see a key. is_causal: none sees a later one. scale: 1/√E if not given.
+    attn_mask: False or -inf where a query must not see a key. is_causal: no query sees a later key. scale: 1/√E if not given.
     """
     shapes, masked = [t._array.shape for t in (query, key, value)], attn_mask is not None
     check(
@@ -208,7 +208,7 @@ def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tupl
         return input
     message = "result type Float can't be cast to the desired output type {.word}"
     check(input.is_floating_point(), message, input.dtype)
-    # those that pass are enlarged, so that the mean stays the same
+    # kept elements are scaled up, so that the mean stays the same
     tosses = rng().random(shape) < 1.0 - p if p < 1 else np.zeros(shape, bool)
     mask = new_leaf(tosses * np.asarray(1.0 / (1.0 - p) if p < 1 else 0.0, input._array.dtype))
     return input.mul_(mask) if inplace else input * mask

@@ -1,4 +1,4 @@
-"""The activations of nn.functional, with their options. With `inplace=True` one overwrites its input and returns it."""
+"""The activations of nn.functional, with their options. With `inplace=True` a function overwrites its input and returns it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..ops.publish import function
 from ..ops.shape import view
 from ..tensor import Tensor
 
-in_functional = function(at="F")  # where people find the functions of these files
+in_functional = function(at="F")  # where users find the functions of these files
 
 # ---------------------------------------------------------------- activations
 
@@ -154,14 +154,14 @@ def implicit_dim(name: str, ndim: int) -> int:
 
 @in_functional
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`exp(input)` divided by its sum over the dimension `dim`: positive numbers that add up to 1. dtype: computed in it."""
+    """`exp(input)` divided by its sum over the dimension `dim`: positive numbers that add up to 1. dtype: to compute in."""
     dim = implicit_dim("softmax", input._array.ndim) if dim is None else dim
     return nn.softmax(input if dtype is None else input.to(dtype), dim)
 
 
 @in_functional
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`log(softmax(input))`, computed without overflow. dtype: computed in it."""
+    """`log(softmax(input))`, computed without overflow. dtype: that of the computation."""
     dim = implicit_dim("log_softmax", input._array.ndim) if dim is None else dim
     return nn.log_softmax(input if dtype is None else input.to(dtype), dim)
 

@@ -1,4 +1,4 @@
-"""The functions of nn.functional about vectors: distances, similarity, and losses that are made of them."""
+"""The functions of nn.functional on vectors: distances, similarity, and losses based on them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     with no_grad():
         for length in lengths:
             length.clamp_min_(eps)
-    second = pair[1] / lengths[1]  # first, as the order of backward shows
+    second = pair[1] / lengths[1]  # first, as PyTorch's order of backward shows
     return mul(pair[0] / lengths[0], second).sum(dim)
 
 
@@ -98,7 +98,7 @@ def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
     swap: bool = False, *, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """`max(0, |anchor - positive| - |anchor - negative| + margin)`. swap: the nearer of the negative's two distances counts."""
+    """`max(0, |anchor - positive| - |anchor - negative| + margin)`. swap: use the smaller of the negative's two distances."""
     kind = number_of(reduction)
     check(margin > 0, "margin must be greater than 0, got {}", margin, error=ValueError)
     near, far = (pairwise_distance(anchor, x, p, eps) for x in (positive, negative))

@@ -1,6 +1,6 @@
 """The functions of nn.functional that look at neighbours: convolution and pooling.
 
-Images are (N, C, H, W), rows (N, C, L); without N it is one of them. Options of a window are one number, or one per dimension.
+Images are (N, C, H, W), rows (N, C, L), and without N a single one. Options of a window are one number, or one per dimension.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..ops.signature import check_ints, is_int
 from ..tensor import Tensor
 from .functional_activations import in_functional
 
-Sides = int | tuple  # of each spatial dimension, or one number for all
+Sides = int | tuple  # one number for each spatial dimension, or one for all
 Weight = Tensor | None
 ODD_PADDING = "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be "
 ODD_PADDING += "created"
@@ -38,7 +38,7 @@ def sides(value: int | Sequence[int], count: int = 2, name: str = "") -> tuple[i
 
 
 def _same(x: Tensor, window: tuple, stride: tuple, dilation: tuple) -> tuple[Tensor, tuple]:
-    """`padding="same"`: what has to be padded unevenly is padded here, the rest by the convolution."""
+    """`padding="same"`: dimensions that need uneven padding are padded here, the others by the convolution."""
     check(set(stride) == {1}, "padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, window, strict=True)]
     odd = [n % 2 for n in totals]

@@ -114,7 +114,7 @@ def poisson_nll_loss(
     eps: float = 1e-8,
     reduction: str = "mean",
 ) -> Tensor:
-    """`exp(input) - target·input`, the negative log-likelihood of counts; of `input` itself if it is not a logarithm."""
+    """`exp(input) - target·input`, the negative log-likelihood of counts; with log_input=False, `input` is the rate itself."""
     kind = number_of(reduction)
     # first, as the order of backward shows
     product = target * (input if log_input else log(add_number(input, eps)))
@@ -191,7 +191,7 @@ def binary_cross_entropy_with_logits(
 
 @in_functional
 def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """`target·(log target - input)`: how far log-probabilities are from probabilities (log_target: from log-probabilities).
+    """`target·(log target - input)`: how log-probabilities diverge from probabilities (log_target: from log-probabilities).
 
     reduction: also "batchmean", the sum divided by the length of dimension 0, which is the mathematical definition.
     """
@@ -272,7 +272,7 @@ def cross_entropy(
     """`nll_loss` of log_softmax(input). input: logits, (N, C), (C,) or (N, C, *); target: classes, int64 (N,), () or (N, *).
 
     A target in the shape of `input` is a probability for each class. label_smoothing: in 0..1, how much of each target is
-    spread evenly over the classes. The others as for nll_loss.
+    spread evenly over the classes. The other options are those of nll_loss.
     """
     check(input._array.ndim > 0, "cross_entropy: input must have at least one dimension", error=ValueError)
     dim = min(1, input._array.ndim - 1)

@@ -1,4 +1,4 @@
-"""The functions of nn.functional that give images another size or form: padding, resizing, pixels as channels, windows."""
+"""The functions of nn.functional that change the size or the form of images: padding, resizing, pixels as channels, windows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .functional_images import Sides, sides
 
 @in_functional
 def pad(input: Tensor, pad: tuple, mode: str = "constant", value: float | None = None) -> Tensor:
-    """Elements put around `input`: `pad` is (before, after) of the last dimension, then of the one before it, ...
+    """Pad `input` with elements around it: `pad` is (before, after) of the last dimension, then of the one before it, ...
 
     mode: "constant" (`value`, 0 by default), "reflect" (mirrored) or "replicate" (the border repeated).
     """
@@ -120,7 +120,7 @@ def fold(
     padding: Sides = 0,
     stride: Sides = 1,
 ) -> Tensor:
-    """The transpose of `unfold`: columns (N, C·KH·KW, number of windows) added up to an image (N, C, H, W)."""
+    """The transpose of `unfold`: columns (N, C·KH·KW, number of windows) summed into an image (N, C, H, W)."""
     size, kernel, dilation, padding, stride = (
         sides(v) for v in (output_size, kernel_size, dilation, padding, stride)
     )

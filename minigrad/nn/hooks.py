@@ -1,7 +1,7 @@
-"""Hooks of modules: around forward, and where the gradients of a module's inputs and outputs pass.
+"""Hooks of modules: around forward, and on the gradients of a module's inputs and outputs. For the backward hooks, an identity
 
-For the backward hooks an identity operation is put before and behind the module's forward. Its nodes in the graph are
-where all gradients of the outputs, or of the inputs, are together.
+operation is put before and after the module's forward. All gradients of the outputs, or of the inputs, meet at its nodes in
+the graph.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class BackwardHookFunction(Function):
 
 
 def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool]:
-    """The values, with the tensors among them behind one node, and whether there is one: only if a gradient passes.
+    """The values, with the tensors among them passed through one node, and whether there is one: only if a gradient flows.
 
-    hook: is given a gradient for each of the values, None for what is not a tensor, and returns as many, or None. It is shown
-    what goes out of the node (which=0) or what has come in (1).
+    hook: receives a gradient for each of the values, None for anything but tensors, and returns as many, or None. It sees what
+    leaves the node (which=0) or what arrives (1).
     """
     at, count = [i for i, v in enumerate(values) if isinstance(v, Tensor)], len(values)
     if not (local.grad and any(values[i].requires_grad for i in at)):
@@ -106,7 +106,7 @@ def replacement(given: object, current: tuple, kind: str, what: str) -> tuple:
 class Hooked:
     """The part of Module that is called: `forward`, and the hooks around it."""
 
-    _hooked: bool  # has there ever been a hook?
+    _hooked: bool  # whether there has ever been a hook
 
     def __init__(self):
         state = self.__dict__
@@ -120,7 +120,7 @@ class Hooked:
         return self.forward(*args, **kwargs)
 
     def _call_with_hooks(self, args: tuple, kwargs: dict) -> object:
-        """forward pre-hooks, forward, forward hooks; around them what backward hooks need."""
+        """forward pre-hooks, forward, forward hooks; around them, the nodes for backward hooks."""
         for hook, whole in tuple(self._forward_pre_hooks.values()):
             given = hook(self, args, kwargs) if whole else hook(self, args)
             if given is None:
@@ -164,7 +164,7 @@ class Hooked:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are there.
 
         Both are tuples, with None for a value without gradient. What the hook returns replaces grad_input.
-        If no input requires grad it is called with grad_input of None as soon as grad_output is there, with a warning.
+        If no input requires grad, it is called with None as grad_input as soon as grad_output is there, with a warning.
         """
         return self._add_hook(self._backward_hooks, hook)
 

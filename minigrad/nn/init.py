@@ -21,7 +21,7 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
-    """How many inputs each output of this weight has, and how many outputs each input."""
+    """The number of inputs of each output of this weight, and of outputs of each input."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])
@@ -58,7 +58,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 @no_grad()
 def eye_(tensor: Tensor) -> Tensor:
-    """Fill a matrix with the identity, as far as it goes."""
+    """Fill a matrix with the identity; it need not be square."""
     check(tensor.dim() == 2, "Only tensors with 2 dimensions are supported", error=ValueError)
     return tensor.copy_(eye(*tensor.shape))
 
@@ -70,7 +70,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
     rows = tensor.shape[0]
     drawn = rng().normal((rows, tensor.numel() // max(rows, 1)), tensor._array.dtype)
     Q, R = np.linalg.qr(drawn.T if len(drawn) < len(drawn.T) else drawn)
-    Q = Q * np.sign(np.diag(R))  # else the decomposition decides the signs
+    Q = Q * np.sign(np.diag(R))  # otherwise the decomposition would determine the signs
     return tensor.copy_(
         wrap(np.ascontiguousarray(Q if Q.shape == drawn.shape else Q.T)).view_as(tensor)
     ).mul_(gain)

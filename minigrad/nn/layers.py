@@ -44,7 +44,7 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """`x Wᵀ + b`."""
-        own = self._parameters  # quicker than self.weight, which is looked for elsewhere first
+        own = self._parameters  # quicker than self.weight, which is looked up elsewhere first
         if "weight" in own and "bias" in own:
             return F.linear(input, own["weight"], own["bias"])
         return F.linear(input, self.weight, self.bias)
@@ -224,7 +224,7 @@ class _BatchNorm(Module):
             self.register_buffer(name, value if track_running_stats else None)
 
     def reset_running_stats(self) -> None:
-        """Start the running statistics again."""
+        """Reset the running statistics."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
@@ -354,7 +354,7 @@ class PReLU(Module):
 
 
 class Identity(Module):
-    """Returns its input. Arguments are accepted and ignored, so that it may take the place of any layer."""
+    """Returns its input. Arguments are accepted and ignored, so that it can replace any layer."""
 
     def __init__(self, *args: object, **kwargs: object):
         super().__init__()

@@ -15,7 +15,7 @@ BUFFERS = ("weight", "pos_weight")  # tensors, which move and are saved with the
 def loss(name: str, function: Callable, inputs: int = 2) -> type[Layer]:
     """The module of a loss, a function of input and target. Its numbers may be given in order, other options by name.
 
-    In PyTorch the arguments after the numbers are old flags: a prediction passed there is tested for truth.
+    In PyTorch the arguments after the numbers are old flags: a prediction passed there by mistake is used as a truth value.
     """
     layer_class = layer(name, function, inputs=inputs, shown="")
     given = list(inspect.signature(function).parameters.values())[inputs:]

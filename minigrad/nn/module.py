@@ -73,7 +73,7 @@ class Module(Hooked):
             result = state.get(held)
             if result is not None and name in result:
                 return result[name]
-        if name == "_hooked":  # called before super().__init__(): PyTorch misses this one first
+        if name == "_hooked":  # called before super().__init__(): PyTorch reports this attribute first
             name = "_backward_hooks"
         message = f"'{type(self).__name__}' object has no attribute '{name}'"
         raise of_class(type(self), name) or AttributeError(message)
@@ -117,7 +117,7 @@ class Module(Hooked):
         self._register("_modules", name, module)
 
     def get_submodule(self, target: str) -> Module:
-        """The module of a dotted name, such as "layers.0"; itself for ""."""
+        """The module with a dotted name, such as "layers.0"; this module for ""."""
         module = self
         for name in filter(None, target.split(".")):
             message = "{} has no attribute `{}`"
@@ -211,7 +211,7 @@ class Module(Hooked):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or overwrite them with zeros."""
+        """Discard the gradients of all parameters, or overwrite them with zeros."""
         zero_gradients(self.parameters(), set_to_none)
 
     def to(self, *args: object, **kwargs: object) -> Module:
@@ -283,7 +283,7 @@ class Module(Hooked):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """The text between the brackets of the printed form; subclasses override it."""
+        """The text in the parentheses of the printed form; subclasses override it."""
         return ""
 
     def __repr__(self) -> str:
@@ -296,7 +296,7 @@ class Module(Hooked):
         return f"{self._get_name()}(\n  {body}\n)" if body else f"{self._get_name()}()"
 
 
-# The kinds of parts, in the order in which they are looked at: class, and what messages call them.
+# The kinds of parts, in the order in which they are checked: class, and name in messages.
 PARTS = {
     "_parameters": (Parameter, "parameter", "parameters", "parameter '{}' (torch.nn.Parameter or None"),
     "_modules": (Module, "module", "module", "child module '{}' (torch.nn.Module or None"),
@@ -308,7 +308,7 @@ def load_one(key: str, t: Tensor, given: object, errors: list[str]) -> None:
     """Copy one value into a parameter or buffer, or return the reason why not."""
     if not isinstance(given, Tensor):
         errors.append(messages.STATE_TYPE.format(key, type(given)))
-    elif given.shape != t.shape and not (t.dim() == 0 and given.shape == (1,)):  # as old files have it
+    elif given.shape != t.shape and not (t.dim() == 0 and given.shape == (1,)):  # as in old files
         errors.append(messages.STATE_SIZE.format(key, given.shape, t.shape))
     else:
         with no_grad():
@@ -316,14 +316,14 @@ def load_one(key: str, t: Tensor, given: object, errors: list[str]) -> None:
 
 
 def typename(value: object) -> str:
-    """How PyTorch's messages call the type of something: 'torch.FloatTensor', 'int', 'numpy.ndarray'."""
+    """The name of something's type in PyTorch's messages: 'torch.FloatTensor', 'int', 'numpy.ndarray'."""
     kind = type(value)
     name = value.dtype.tensor_type if kind is Tensor else f"{kind.__module__}.{kind.__qualname__}"
     return name.removeprefix("builtins.")
 
 
 def zero_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
-    """Forget gradients, or overwrite them with zeros."""
+    """Discard gradients, or overwrite them with zeros."""
     for p in parameters:
         grad = p._meta.grad if p._meta is not None else None
         if grad is None:

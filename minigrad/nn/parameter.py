@@ -18,8 +18,8 @@ from ..tensor import Tensor, plain_types, rebuilt
 class Parameter(Tensor):
     """A tensor to be trained: assigned to a Module, it appears in `parameters()` and in the state dict.
 
-    data: a tensor, whose memory is shared; history is left behind. requires_grad: True unless said otherwise, also
-    inside `no_grad`. Raises RuntimeError for integers that are asked to require grad.
+    data: a tensor, whose memory is shared; its history is dropped. requires_grad: True by default, also inside `no_grad`.
+    Raises RuntimeError for integers that should require grad.
     """
 
     __slots__ = ()
@@ -35,11 +35,11 @@ class Parameter(Tensor):
         check(not requires_grad or data._array.dtype.kind == "f", message)
         return rebuilt(cls, data._array, bool(requires_grad), {})
 
-    def __deepcopy__(self, memo: dict) -> Parameter:  # the gradient stays behind
+    def __deepcopy__(self, memo: dict) -> Parameter:  # the gradient is not copied
         return rebuilt(type(self), copy.deepcopy(self._array, memo), self._requires_grad, self.__dict__)
 
 
-plain_types.add(Parameter)  # operations treat it as they treat a Tensor
+plain_types.add(Parameter)  # operations treat it like a Tensor
 
 
 def new_parameter(*shape: int) -> Parameter:
@@ -57,7 +57,7 @@ def placed(init: Callable) -> Callable:
         fits = len(args) <= len(names)  # if not, Python says so below
         given = {**dict(zip(names, args, strict=False)), **named} if fits else {}
         if given.get("device") is not None:
-            Device(given["device"])  # which refuses all but the CPU
+            Device(given["device"])  # raises for all devices but the CPU
         before = get_default_dtype()
         set_default_dtype(before if given.get("dtype") is None else given["dtype"])
         try:

@@ -1,4 +1,4 @@
-"""What recurrent layers share: weights, the checks of input and state, one step as a cell, the walk along a sequence.
+"""What recurrent layers share: weights, the checks of input and state, one step as a cell, the loop over a sequence.
 
 A subclass gives the step (recurrent.py), how many gates it has, and how many tensors carry over from step to step.
 """

@@ -1,4 +1,4 @@
-"""Recurrent layers: the step of each, a cell that does one step, and layers that walk along a sequence.
+"""Recurrent layers: the step of each, a cell that does one step, and layers that run along a sequence.
 
 Elman 1990; LSTM: Hochreiter & Schmidhuber 1997, with forget gates; GRU: Cho et al. 2014.
 """
@@ -14,8 +14,8 @@ from .recurrence import Cell, Layers, rewritten, summed
 
 # ---------------------------------------------------------------- one step
 #
-# In PyTorch's order, with its writes in place, so that the graphs are PyTorch's too. `x` is the input multiplied by its
-# weight already, or a function that does this: cells do it after the product with the hidden state.
+# In PyTorch's order, with its writes in place, so that the graphs are PyTorch's too. `x` is the input already multiplied by its
+# weight, or a function that does this: cells call it after the product with the hidden state.
 
 
 def rnn_step(x: Tensor | Callable, state: tuple, w_hh: Tensor, b_hh: Tensor | None) -> tuple:

@@ -19,7 +19,7 @@ def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0) -> Tensor:
-    """Scale all gradients so that their combined norm is at most max_norm. Returns the norm that they had."""
+    """Scale all gradients so that their combined norm is at most max_norm. Returns the norm before scaling."""
     grads, norm_type = _gradients(parameters), float(norm_type)
     dtype = grads[0]._array.dtype if grads else np.dtype(np.float32)
     norms = np.asarray([np.linalg.norm(g._array.ravel(), norm_type) for g in grads] or [0.0], dtype)

@@ -18,7 +18,7 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 activation = partial(op, kind="elementwise")
-SIXTH = float(np.float32(1 / 6))  # in single precision, as PyTorch has it there
+SIXTH = float(np.float32(1 / 6))  # in single precision, as in PyTorch
 
 # ---------------------------------------------------------------- on arrays, and what rules are made of
 
@@ -59,7 +59,7 @@ def _elu(self: ndarray, alpha: float, scale: float, input_scale: float) -> ndarr
 
 
 def off_zero(x):
-    """`x`, but constant at 0: what an elu's slope is made of has no slope there itself, as in PyTorch."""
+    """`x`, but constant at 0, so that the slope of an elu has no slope there itself, as in PyTorch."""
     return where(x == 0, 0.0, x)
 
 
@@ -104,7 +104,7 @@ def glu_backward(grad, self, dim):
 
 def below(x, threshold: float):
     """x, but infinite above the threshold; at the threshold it is a constant, so that the second derivative there is 0."""
-    if is_array(x) and x.size and x.item(x.argmax()) < threshold:  # as nearly always; a NaN is not
+    if is_array(x) and x.size and x.item(x.argmax()) < threshold:  # the usual case; false for a NaN
         return x
     return where(x == threshold, threshold, where(x > threshold, math.inf, x))
 

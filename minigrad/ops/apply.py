@@ -3,7 +3,7 @@
 `x * y` is `call` of `call_two`: it takes the arrays, computes, wraps the result and, if an input requires grad, makes a node
 that saves what the operation's rules read. When the backward pass comes to the node, `vjp` of `vjp_of_two` reads what was
 saved and calls the rules. Operations on one and on two tensors, which are the most frequent, are written out by hand;
-general.py has the rest, and all that is unusual.
+general.py has the rest, and everything unusual.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def call_one(op: Op, form: CallForm) -> Callable:
             make_view(out, self)
         if node_class is not None and self._requires_grad and (not special or local.modes.grad):
             next_nodes, output_nrs = (gradient_node(self),), (self._output_nr,) if self._output_nr else None
-            # what rules may read; None stands for what is left out
+            # the values that rules may read; None for those left out
             readable = (None, self, out._array, x.shape, x.size) if saves_sizes else (None, self, out._array)
             saved = select_saved((*readable, *params) if params else readable)
             node = new_node(node_class, next_nodes, output_nrs, saved)  # attach a node
@@ -123,7 +123,7 @@ def call_two(op: Op, form: CallForm) -> Callable:
             if saves_inputs and (self._counter is not None or other._counter is not None):
                 node._versions = versions_of(node)
             if broadcasts and (mixed or x.shape != y.shape):
-                x, y = self._array, other._array  # as they were before promotion
+                x, y = self._array, other._array  # the inputs before promotion
                 node._grad_metadata = (x.shape, x.dtype), (y.shape, y.dtype)
             out._requires_grad, out._grad_fn = True, node
         return out
@@ -132,8 +132,8 @@ def call_two(op: Op, form: CallForm) -> Callable:
 
 
 def call_forms(name: str, forms: Sequence[Callable], method: bool) -> Callable:
-    """Several declarations of one name: the first that takes the arguments runs, such as `sum(x)` or `sum(x, dim)`. Which one
-    is remembered for their types, where these decide it."""
+    """Several declarations of one name: the first that takes the arguments runs, such as `sum(x)` or `sum(x, dim)`. The choice
+    is remembered for their types, where these determine it."""
     chosen: dict[object, Callable] = {}
     for form in forms:
         if len(form.signature().names) == 1:  # a tensor alone

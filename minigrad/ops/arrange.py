@@ -1,4 +1,4 @@
-"""More shapes: repeated, padded, turned, cut into windows, taken apart."""
+"""More rearrangements: repeating, padding, rotating, windows, splitting."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _rolled(self: ndarray, shifts: tuple, dims: tuple) -> ndarray:
 
 
 def rolled(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
-    """`roll` by other operations, as vmap runs it."""
+    """`roll` in terms of other operations, as vmap runs it."""
     if not dims:
         return rolled(self.reshape(-1), shifts, (0,)).reshape(tuple(self.shape))
     for shift, dim in zip(shifts, dims, strict=True):
@@ -75,7 +75,7 @@ def rolled(self: Tensor, shifts: tuple, dims: tuple) -> Tensor:
 
 
 def repeated(self: Tensor, repeats: tuple) -> Tensor:
-    """`repeat` by other operations, as vmap runs it."""
+    """`repeat` in terms of other operations, as vmap runs it."""
     sizes = (1,) * (len(repeats) - self.dim()) + tuple(self.shape)
     pairs = [pair for n, m in zip(repeats, sizes, strict=True) for pair in ((n, m),)]
     alone = self.reshape([k for _, m in pairs for k in (1, m)]).expand([k for pair in pairs for k in pair])
@@ -102,7 +102,7 @@ def _pad(self: ndarray, pad: tuple, value: float) -> ndarray:
 
 
 def padded_places(sizes: tuple, pad: tuple, mode: str) -> ndarray:
-    """For each element of the padded array where in the flattened one its value is."""
+    """For each element of the padded array, the position of its value in the flattened array."""
     places = np.arange(math.prod(sizes)).reshape(sizes)
     for d, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True), 1):
         n = sizes[-d]
@@ -260,7 +260,7 @@ def unflatten(self: Tensor, dim: int, sizes: Lengths) -> Tensor:
 
 @function("torch Tensor")
 def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts along `dim`, as views: a number of them, the first ones longer by one if need be, or cut before each index."""
+    """Parts along `dim`, as views: a number of them, the first ones longer by one if necessary, or cut before each index."""
     check(
         self._array.ndim > 0,
         "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",

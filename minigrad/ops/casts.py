@@ -1,4 +1,4 @@
-"""Tensors in another dtype, and on the only device that there is; what kind of thing something is."""
+"""Tensors in another dtype, and on the only device that there is; the types of things."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def to(
         else:
             dtype = given.dtype if isinstance(given, Tensor) else given
     if device is not None:
-        Device(device)  # which refuses all but the CPU
+        Device(device)  # raises for all devices but the CPU
     target = self.dtype if dtype is None else dtypes.of_numpy(dtypes.to_numpy(dtype))
     return self if target is self.dtype and not copy else to_copy(self, target)
 
@@ -57,7 +57,7 @@ METHODS |= {"byte": caster("byte", dtypes.uint8), "char": caster("char", dtypes.
 
 @method("cpu")
 def on_cpu(self: Tensor) -> Tensor:
-    """This tensor itself: it is on the CPU, as all are."""
+    """This tensor itself: it is on the CPU, like all tensors."""
     return self
 
 

@@ -42,7 +42,7 @@ def svd_backward(grad, U, S, Vh, full_matrices):
     U, Vh = (
         U[..., :k],
         Vh[..., :k, :],
-    )  # the vectors beyond, which full_matrices adds, do not depend on A smoothly
+    )  # the additional vectors of full_matrices do not depend smoothly on A
     gU, gVh = None if gU is None else gU[..., :k], None if gVh is None else gVh[..., :k, :]
     if gU is None and gVh is None:
         return (U * gS[..., None, :]) @ Vh
@@ -119,7 +119,7 @@ def _pinv(self: ndarray, rcond: float | None) -> ndarray:
 
 
 def pinv_backward(grad, self, result):
-    """Golub & Pereyra 1973: the derivative of the pseudo-inverse, which is that of the inverse plus what leaves the ranges."""
+    """Golub & Pereyra 1973: the derivative of the pseudo-inverse, that of the inverse plus the part outside the ranges."""
     back, g = result, grad.mT
     if self.shape[-2] <= self.shape[-1]:
         K = g @ back
@@ -199,7 +199,7 @@ def matrix_rank(A: Tensor, *, tol: float | None = None, hermitian: bool = False)
 
 @function("linalg", name="matrix_power")
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """A multiplied with itself n times; the inverse of A if n is negative."""
+    """A multiplied by itself n times; the inverse of A if n is negative."""
     as_square("matrix_power", A._array, floating=n < 0)
     if n == 0:
         return A.clone().copy_(wrap(np.eye(A.size(-1), dtype=A._array.dtype)))
@@ -207,7 +207,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if n <= 3:
         return A if n == 1 else times(A, A) if n == 2 else times(times(A, A), A)
     result, square = None, None
-    while n:  # the squares that the binary digits of n name
+    while n:  # the squares given by the binary digits of n
         square = A if square is None else times(square, square)
         n, digit = divmod(n, 2)
         if digit:

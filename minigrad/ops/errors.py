@@ -1,5 +1,5 @@
-"""Messages of failed operations: PyTorch's words for what a learner gets wrong, NumPy's with the operation and the shapes
-in front for everything else. Worked out when a call has failed; one that succeeds pays nothing for it."""
+"""Messages of failed operations: PyTorch's words for common mistakes, NumPy's words after the operation and the shapes for
+everything else. They are found only after a call has failed, so successful calls cost nothing."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ INVERT = "If you are trying to invert a mask, use the `~` or `logical_not()`"
 XOR = "Use the `^` or `logical_xor()`"
 ONE_BOOL = NO_BOOL.format("Subtraction", "with a bool tensor", INVERT)
 NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
-MESSAGES = {  # words of NumPy's message: what PyTorch's says
+MESSAGES = {  # words in NumPy's message: PyTorch's message
     "boolean subtract": NO_BOOL.format("Subtraction", "with two bool tensors", XOR),
     "boolean negative": NO_BOOL.format("Negation", "on a bool tensor", INVERT),
     "Integers to negative": NEGATIVE_POWER,
 }
 Call = tuple[CallForm, tuple, dict]  # how an operation was called, and its arguments
-OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")  # what its messages name
+OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")  # its messages' names
 
 
 def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = None) -> Exception:
@@ -37,7 +37,7 @@ def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = N
     for pattern, message in MESSAGES.items():
         if isinstance(error, (TypeError, ValueError)) and pattern in text:
             return RuntimeError(message)
-    if "no identity" in text or "of an empty" in text:  # the largest of no elements
+    if "no identity" in text or "of an empty" in text:  # the largest of zero elements
         dim, message = values.get("dim"), f"{op.name}(): Expected reduction dim "
         if type(dim) is int:
             return IndexError(f"{message}{dim % arrays[0].ndim} to have non-zero size.")

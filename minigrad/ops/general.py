@@ -1,5 +1,5 @@
-"""Every call of an operation that apply.py has no function of its own for: on any number of tensors, whatever the arguments are
-and whatever modes are on.
+"""Every call of an operation that has no special function in apply.py: on any number of tensors, with any arguments and in any
+modes.
 
 `call_any` checks the arguments one by one, `dispatch` calls the active transform, `apply` computes, wraps and records.
 """
@@ -28,7 +28,7 @@ from .signature import REQUIRED
 
 ndarray = np.ndarray
 Inputs = Sequence[Tensor | None]  # None for one that is not given
-array_types = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy makes numbers of 0-d arrays
+array_types = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy turns 0-d arrays into numbers
 
 # ---------------------------------------------------------------- arguments
 
@@ -82,7 +82,7 @@ def plain_inputs(op: Op, inputs: Sequence) -> list[Tensor | None] | None:
 
 
 def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
-    """Run an operation, whatever its arguments are and whatever modes are on. On arrays, as inside a rule, it only computes.
+    """Run an operation, with any arguments and in any modes. On arrays, as inside a rule, it only computes.
     An operator leaves unknown types to Python, which tries the other operand."""
     if args and type(args[0]) in array_types and not kwargs and len(args) == op.count:
         inputs, params = op.split(args) if op.params else (args, ())
@@ -133,7 +133,7 @@ def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
     check(offered, "{}() got an unexpected keyword argument 'out'", name, error=TypeError)
     message = "{}(): argument 'out' must be Tensor, not {}"
     check(isinstance(out, Tensor), message, name, full_name(type(out)), error=TypeError)
-    result = call(*args, **rest)  # which looks at the other arguments
+    result = call(*args, **rest)  # it checks the other arguments
     needing = [t for t in (out, *args, *rest.values()) if isinstance(t, Tensor) and t._requires_grad]
     check(not needing or not local.modes.records, messages.OUT_NEEDS_GRAD, name)
     check(isinstance(result, Tensor), messages.OUT_OF_SEVERAL, name, error=TypeError)
@@ -147,7 +147,7 @@ def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
 
 
 def refusal(form: Callable, name: str, method: bool, args: tuple, kwargs: dict) -> TypeError | None:
-    """The error of a form of a function for arguments that do not fit; None if they do."""
+    """The error that a form of a function raises for these arguments; None if they fit."""
     try:
         form.signature().bind(args, kwargs, name, method)
     except TypeError as error:
@@ -187,7 +187,7 @@ def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple
         if errors[-1] is None:
             return form
     if name.startswith("__"):
-        return forms[-1]  # of an operator, which leaves to Python what it does not know
+        return forms[-1]  # for an operator, which leaves unknown types to Python
     for error in errors:
         if "failed to unpack" in str(error):  # PyTorch has chosen the form by then
             raise error
@@ -221,8 +221,8 @@ def dispatch(op: Op, inputs: Inputs, params: Sequence) -> object:
 
 
 def apply(op: Op, inputs: Inputs, params: Sequence, call: Call | None = None) -> object:
-    """Run an operation on tensors here: compute, wrap, record. The parameters are prepared. call: how it was called, if nothing
-    is unusual about the call; an error may be that of an argument."""
+    """Run an operation on tensors here: compute, wrap, record. The parameters are prepared. call: how it was called, for an
+    ordinary call, whose errors may be about an argument."""
     arrays = [None if t is None else t._array for t in inputs]
     try:
         if op.variadic or op.promotes or op.floating:
@@ -272,7 +272,7 @@ def record(op: Op, inputs: Inputs, params: Sequence, outs: Sequence[Tensor], usu
         node._output_count = count
     for number, out in enumerate(outs[:count] if op.constants else outs):
         out._requires_grad, out._grad_fn, out._output_nr = True, node, number
-    if op.saved_results and op.sources[op.saved_results[0]][1] >= count:  # an index does not know its node
+    if op.saved_results and op.sources[op.saved_results[0]][1] >= count:  # an index has no node
         node._result_counter = outs[op.sources[op.saved_results[0]][1]]._own_counter()
     if not usual:
         finish(op, node, outs)
@@ -305,7 +305,7 @@ def finish(op: Op, node: Node, outs: Sequence[Tensor]) -> None:
             if type(value) is tuple and any(isinstance(v, Tensor) for v in value):  # the tensors of an index
                 packed = [SavedTensor(v, hooks[0], node) if isinstance(v, Tensor) else v for v in value]
                 saved[i] = tuple(packed)
-        if any(map(is_not, saved, node._context)):  # what hooks hold has no version
+        if any(map(is_not, saved, node._context)):  # values packed by hooks have no version
             versions = node._versions or (0,) * (len(op.saved_inputs) + 1)
             node._versions = (*versions, HELD)
         node._context = tuple(saved)

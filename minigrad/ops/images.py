@@ -1,4 +1,4 @@
-"""Convolution and its transposes, of images and of rows. Windows on images, which pooling looks through, too."""
+"""Convolution and its transposes, of images and of rows. Also the windows on images that pooling uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ndarray = np.ndarray
 
 
 def padded(x: ndarray, padding: tuple, value: float = 0, more: tuple = (0, 0)) -> ndarray:
-    """A contiguous array with `padding` elements more at both ends of its last dimensions, and `more` at the far one."""
+    """A contiguous array with `padding` more elements at both ends of its last dimensions, and `more` at the far end."""
     if not any(padding) and not any(more):
         return np.ascontiguousarray(x)
     (*lead, h, w), (p, q) = x.shape, padding
@@ -101,7 +101,7 @@ def _convolve_input(output, weight, size, stride, padding, dilation, groups):
 
 @in_two_dimensions
 def _convolve_weight(output, input, kernel, stride, padding, dilation, groups):
-    """The transpose of `_convolve` in the weight: how each kernel element met the inputs, weighted by y."""
+    """The transpose of `_convolve` in the weight: the inputs that each kernel element was applied to, weighted by y."""
     channels, met = output.shape[1], windows(padded(input, padding), kernel, stride, dilation)
     met = met[:, :, : output.shape[2], : output.shape[3]]
     columns = met.transpose(1, 4, 5, 0, 2, 3).reshape(

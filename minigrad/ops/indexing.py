@@ -1,8 +1,8 @@
-"""Reading and writing parts of a tensor by position: `x[key]`, `x[key] = value`; elements in another arrangement: turned,
-shifted; the triangles and diagonals of matrices.
+"""Reading and writing parts of a tensor by position: `x[key]`, `x[key] = value`; rearranged elements: rotated, shifted; the
+triangles and diagonals of matrices.
 
-A key is worked off from left to right as PyTorch does it: integers, slices, None and `...` give one view after the
-other; what is left, tensors and lists, is one `index` (a copy) at the end.
+A key is processed from left to right, as in PyTorch: integers, slices, None and `...` give one view after the other; the rest,
+tensors and lists, becomes one `index` (a copy) at the end.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end
-mask_of = lru_cache(maxsize=8)(np.tri)  # of a triangle: most of np.tril's time goes into it
+mask_of = lru_cache(maxsize=8)(np.tri)  # the mask of a triangle: most of np.tril's time is spent on it
 ONLY_INDICES = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
-# A list of any of these is taken for the tuple of its elements, an old rule of NumPy's that PyTorch keeps.
+# A list with any of these is treated as the tuple of its elements, an old rule of NumPy that PyTorch keeps.
 PARTS_OF_A_KEY = (Tensor, list, tuple, range, ndarray, slice, type(None), type(...))
 LIST_AS_TUPLE = "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; "
 LIST_AS_TUPLE += (
@@ -58,7 +58,7 @@ def _placed(grad: ndarray, sizes: tuple, key: tuple) -> ndarray:
 
 
 def numpy_key(self: ndarray, indices: tuple) -> tuple:
-    """Index tensors as NumPy wants them. Raises IndexError for masks of another shape."""
+    """Index tensors in the form that NumPy expects. Raises IndexError for masks of another shape."""
     key, dim = [], 0
     for i in indices:
         k = slice(None) if i is None else i._array
@@ -133,7 +133,7 @@ def consumed(k: object) -> int:
 
 
 def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor, list[Tensor | None]]:
-    """The view that the simple entries of a key give, and the index tensors that remain, one for each dimension."""
+    """The view given by the simple entries of a key, and the index tensors that remain, one for each dimension."""
     if isinstance(key, list) and any(isinstance(k, PARTS_OF_A_KEY) for k in key[:31]) and len(key) < 32:
         warnings.warn(LIST_AS_TUPLE, stacklevel=3)
         key = tuple(key)
@@ -325,7 +325,7 @@ def getitem(self: Tensor, key: object) -> Tensor:
 
 @method("__setitem__")
 def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
-    """`x[key] = value`: write into the view that `key` selects, or with `index_put_` where lists or tensors take part.
+    """`x[key] = value`: write into the view that `key` selects, or with `index_put_` if it contains lists or tensors.
 
     `value` is broadcast. Raises RuntimeError for shapes that do not fit and wherever an in-place operation is refused.
     """
@@ -335,7 +335,7 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
         value = wrap(dtypes.fitting(value, self._array.dtype))
     out, indices = worked_off(self, key, writing=True)
     shape, size = value._array.shape, out._array.shape
-    ones = next((i for i, n in enumerate(shape) if n != 1), len(shape))  # PyTorch takes leading ones away
+    ones = next((i for i, n in enumerate(shape) if n != 1), len(shape))  # PyTorch removes leading ones
     if indices:
         value = view(value, shape[ones:]) if ones else value
         write(index_put.op, (out, value), (tuple(indices), False))

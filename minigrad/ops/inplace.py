@@ -1,4 +1,4 @@
-"""Writing in place: `write` is the one way in for all of it.
+"""Writing in place: every write goes through `write`.
 
 An operation is run as usual, and its result is written into its first input, whose history becomes the node of the
 operation. autograd/views.py explains what a write does to views and their base.
@@ -69,7 +69,7 @@ def write(op: Op, inputs: Sequence[Tensor | None], params: Sequence = ()) -> Ten
     """
     if special and local.interpreter is not None:
         return local.interpreter.write(op, tuple(inputs), tuple(params))
-    inputs = tuple([t if t is None else t._outside() for t in inputs])  # of a transform that has ended
+    inputs = tuple([t if t is None else t._outside() for t in inputs])  # its transform has ended
 
     def store(t: Tensor, new: Tensor) -> None:
         t._array[...] = new._array
@@ -79,7 +79,7 @@ def write(op: Op, inputs: Sequence[Tensor | None], params: Sequence = ()) -> Ten
 
 def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = False) -> Tensor:
     """The part of `write` that each level of transforms does: `compute` gives the result from the inputs, `store` writes it.
-    Rules read the target as it was, which `old` copies; needs_old: also if nothing is recorded here, for a level below."""
+    Rules read the old value of the target, which `old` copies; needs_old: even if nothing is recorded here."""
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
@@ -116,7 +116,7 @@ def check_writable(t: Tensor) -> None:
 
 
 def check_memory(inputs: tuple) -> None:
-    """Raise PyTorch's error if the target shows an element twice, or overlaps another input without being it."""
+    """Raise PyTorch's error if the target shows an element twice, or overlaps another input that is not itself."""
     array = inputs[0]._array
     check(not is_stretched(array), messages.STRETCHED)
     for t in inputs[1:]:
@@ -125,7 +125,7 @@ def check_memory(inputs: tuple) -> None:
 
 
 def same_memory_layout(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors show the same elements of one memory in the same order."""
+    """Whether two tensors show the same elements of the same memory in the same order."""
     shared = one._counter is other._counter is not None
     return one is other or (shared and one._array.__array_interface__ == other._array.__array_interface__)
 

@@ -1,6 +1,6 @@
 """Linear algebra: products of vectors and matrices, inverse, solve, determinant, eigenvalues, norms.
 
-PyTorch forms all products from a few simple ones, each with a node of its own. Which ones is decided here as PyTorch does.
+PyTorch composes all products from a few simple ones, each with its own node. They are chosen here as in PyTorch.
 Formulas: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
 (2008). They hold for batches of matrices.
 """
@@ -94,7 +94,7 @@ def should_fold(self: Tensor, other: Tensor) -> bool:
     """Whether the batch of the larger operand can be folded into its rows, so that one matrix product is enough."""
     larger, smaller = (self, other) if self._array.ndim >= other._array.ndim else (other, self)
     if smaller._array.ndim > 2 or smaller._requires_grad:
-        return smaller._array.ndim < 3  # the gradient of a broadcast matrix would be batch times as large
+        return smaller._array.ndim < 3  # the gradient of a broadcast matrix would be `batch` times as large
     if self._array.ndim == 2:
         return False
     array = larger._array if larger is self else larger._array.mT
@@ -116,7 +116,7 @@ def folded(self: Tensor, other: Tensor) -> Tensor:
 
 
 def batched(self: Tensor, other: Tensor) -> Tensor:
-    """`matmul` of two batches: broadcast them, make the batch one dimension, `bmm`, restore."""
+    """`matmul` of two batches: broadcast them, flatten the batch to one dimension, `bmm`, restore."""
     a, b = self._array.shape, other._array.shape
     if len(a) == len(b) == 3 and a[0] != b[0]:
         if a[0] == 1 and self._requires_grad:
@@ -147,15 +147,15 @@ def as_square(name: str, A: ndarray, floating: bool = True) -> ndarray:
 
 def _inverse(A: ndarray) -> ndarray:
     try:
-        return np.linalg.inv(as_square("inv", A).mT).mT  # stored by columns, as LAPACK leaves it
-    except np.linalg.LinAlgError:  # so many columns are dependent already
+        return np.linalg.inv(as_square("inv", A).mT).mT  # in column order, as LAPACK returns it
+    except np.linalg.LinAlgError:  # already this many columns are dependent
         k = next(k for k in itertools.count(1) if (np.linalg.matrix_rank(A[..., :k]) < k).any())
         message = "the inversion could not be completed because the input matrix is singular."
         raise _LinAlgError(f"linalg.inv: The diagonal element {k} is zero, {message}") from None
 
 
 def is_vector(A: ndarray | Tensor, B: ndarray | Tensor) -> bool:
-    """PyTorch's rule: is B a (batch of) vectors rather than of matrices?"""
+    """Whether B is a batch of vectors rather than of matrices, by PyTorch's rule."""
     return B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
 
 
@@ -183,9 +183,9 @@ def solve_backward(grad, grad_input_mask, A, result):
 
 
 def det_self(grad, A, result):
-    """The gradient of det(A): grad times the cofactors, each det(A with eⱼ as row i). On arrays, det(A) A⁻ᵀ or, where little of
-    an inverse would be right, with the singular values s: det(U) det(V) U diag(∏ⱼ≠ᵢ sⱼ) Vᵀ."""
-    if not is_array(A):  # which can be differentiated again, at a singular A too
+    """The gradient of det(A): grad times the cofactors, each det(A with eⱼ as row i). On arrays, det(A) A⁻ᵀ or, where an
+    inverse would be inaccurate, with the singular values s: det(U) det(V) U diag(∏ⱼ≠ᵢ sⱼ) Vᵀ."""
+    if not is_array(A):  # this can be differentiated again, also at a singular A
         e = eye_beside(A, A.shape[-1], A.shape[-1])
         return grad[..., None, None] * det(
             where(e[:, None, :, None] != 0, e[:, None], A[..., None, None, :, :])
@@ -199,8 +199,8 @@ def det_self(grad, A, result):
 
 
 def regular_inverse(A: ndarray) -> ndarray | None:
-    """A⁻¹, if half of its digits are right: by Skeel's condition number, the largest row sum of |A⁻¹| |A|, which the lengths of
-    A's rows do not change."""
+    """A⁻¹, if half of its digits are right according to Skeel's condition number, the largest row sum of |A⁻¹| |A|, which does
+    not depend on the lengths of A's rows."""
     try:
         inverse = np.linalg.inv(A)
     except np.linalg.LinAlgError:
@@ -263,7 +263,7 @@ eigh = op("linalg_eigh(A)", lambda A: tuple(np.linalg.eigh(as_square("eigh", A, 
 
 @function(at="torch Tensor linalg")
 def matmul(self: Tensor, other: Tensor) -> Tensor:
-    """The product of vectors, matrices, or batches of matrices, which broadcast. A vector's dimension is summed away.
+    """The product of vectors, matrices, or batches of matrices, which broadcast. The dimension of a vector is summed over.
 
     Raises RuntimeError if the lengths do not fit.
     """

@@ -1,4 +1,4 @@
-"""Losses, each one node: of numbers, of probabilities, of classes.
+"""Losses, each a single node: of numbers, of probabilities, of classes.
 
 Forward functions and rules that are used inside vmap, too (`batch=`), are written for arrays and Tensors alike.
 """
@@ -47,7 +47,7 @@ def _smooth_l1(self, target, reduction, beta):
 
 
 def limited(x, bound: float):
-    """`x` between -bound and bound; constant at these bounds already, as in PyTorch."""
+    """`x` between -bound and bound; constant at the bounds themselves, as in PyTorch."""
     return where(abs(x) < bound, x, bound * sgn(x))
 
 
@@ -78,7 +78,7 @@ def _bce(self, target, weight, reduction):
         check(target.dtype == self.dtype, message, target.dtype, self.dtype)
         dtypes.require("f", "binary_cross_entropy", self.dtype)
         check(within(self, 0, 1).all(), "all elements of input should be between 0 and 1")
-    # logarithms of at least -100, so that a certain and wrong answer costs 100, not infinity
+    # logarithms are at least -100, so that a certain but wrong answer costs 100, not infinity
     yes, no = clamp_min(log(self), -100.0), clamp_min(log1p(-self), -100.0)
     return reduced(weighted((target - 1) * no - target * yes, weight), reduction)
 
@@ -89,7 +89,7 @@ def _bce_slope(grad, self, target, weight, reduction):
 
 
 def bce_curvature(grad, grad_output, self, target, weight, reduction):
-    """The derivative of the slope by x: (x² - 2 x t + t) / (x (1 - x))², where 1e-12 keeps the divisor from 0 as in PyTorch."""
+    """The derivative of the slope by x: (x² - 2 x t + t) / (x (1 - x))², where 1e-12 keeps the divisor off 0, as in PyTorch."""
     bend = (self * self - 2 * self * target + target) / (
         (self + EPS) * (self + EPS) * (1 - self + EPS) * (1 - self + EPS)
     )

@@ -1,4 +1,4 @@
-"""Operations of neural networks on rows: softmax, looking up in a table.
+"""Operations of neural networks on rows: softmax, attention, lookups in a table.
 
 They are public in `minigrad.nn.functional`. Forward functions and rules that are used inside vmap,
 too (`batch=`), are written for arrays and Tensors alike.
@@ -32,13 +32,13 @@ def sums(x, dim: int):
 
 
 def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]:
-    """(y, exp(y), the sums of these along `dim`), where y is x less the largest of each row, or x itself if it is near 0."""
+    """(y, exp(y), the sums of these along `dim`), where y is x minus the largest of each row, or x itself if that is near 0."""
     x = x if x.flags.c_contiguous else np.ascontiguousarray(x)  # the result is, too, as in PyTorch
     if x.dtype.kind != "f":
         dtypes.require("f", f"{name}{'_lastdim' * (dim == x.ndim - 1)}_kernel_impl", x.dtype)
     if not x.size or (x.item(x.argmin()) > -3 and x.item(x.argmax()) < 3):  # a NaN is not
         y = x
-    elif dim == x.ndim - 1 and x.flags.c_contiguous:  # where the largest is takes a fifth of the time
+    elif dim == x.ndim - 1 and x.flags.c_contiguous:  # finding its position takes a fifth of the time
         y = x - x.take(x.argmax(dim) + rows(x.shape))[..., None]
     else:
         y = x - np.maximum.reduce(x, axis=dim if x.ndim else None, keepdims=True)
@@ -146,7 +146,7 @@ lookup = op("embedding(weight, indices, padding_idx: int=-1)", lambda weight, in
     weight=lambda grad, weight_sym_sizes, indices, padding_idx: lookup_back(grad, indices, weight_sym_sizes[0], padding_idx))
 lookup_back = op("embedding_backward(self, indices, rows: int, padding_idx: int)", _lookup_back, at="", kind="linear",
     node="EmbeddingDenseBackwardBackward0", self=lambda grad, indices, padding_idx: looked_up(grad, indices, padding_idx))
-# Gates that are written over. They are not views, so after a write to a part the whole must not be used again.
+# Gates that are overwritten. They are not views, so after a write to a part the whole must not be used again.
 unsafe_split = op("unsafe_split(self, split_size: int, dim: dim)", split_equally.op.forward, kind="linear", outputs=(),
     at="", **split_equally.op.rules)
 # fmt: on

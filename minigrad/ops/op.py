@@ -1,4 +1,4 @@
-"""The record `Op`: what an operation was declared with, and what follows from that. It computes nothing itself."""
+"""The record `Op`: the declaration of an operation, and what follows from it. It computes nothing itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CallForm(NamedTuple):
 
 
 class Op:
-    """All that is known of one operation: what it was declared with (see table.py), and what follows from that. `forward`
+    """Everything known about one operation: its declaration (see table.py), and what follows from it. `forward`
     computes on arrays. With several `outputs` it returns a tuple; with none, a sequence of any length."""
 
     kind: str | None = None  # "elementwise", "linear", "jointly linear"
@@ -36,7 +36,7 @@ class Op:
     # the inputs that are brought into one dtype first, by their positions: by default all of an elementwise operation
     promotes: tuple[int, ...] | None = None
     takes: str = ""  # the kinds of dtypes that it computes with, as NumPy's letters: "f", "fiu"; "" is any
-    kernel: str = ""  # the name that PyTorch's error for another dtype has, if it is not `<name>_cpu`
+    kernel: str = ""  # the name in PyTorch's error for another dtype, if it is not `<name>_cpu`
     view: bool = False  # whether the result shares the memory of the first input
     # whether inputs are broadcast or cast, and gradients fitted: always if elementwise
     broadcasts: bool = False
@@ -59,7 +59,7 @@ class Op:
         self.params = tuple([n for n in signature.kinds if n not in self.inputs])
         self.rules = {n: rules[n] for n in self.inputs if n in rules}
         self.differentiable = tuple([i for i, n in enumerate(self.inputs) if n in self.rules])
-        # how many arguments there are, where there is one for each parameter, and all may be given by position
+        # the number of arguments, if there is one for each parameter and all may be given by position
         self.count = -1 if signature.many or signature.only else len(signature.names)
         self.inputs_first = signature.names == [*self.inputs, *self.params]
         self.variadic = signature.kinds[self.inputs[0]] == "tensors"
@@ -97,7 +97,7 @@ class Op:
         self.saved_results = tuple([i for i, (s, _) in enumerate(self.sources) if s == "result"])
         self.saved_tensors = self.saved_inputs + self.saved_results  # their positions in `saves`
         self.saves_sizes = any(source in ("shape", "size") for source, _ in self.sources)
-        # positions of what is freed after use: an index holds tensors too
+        # positions of the values freed after use: an index holds tensors too
         self.freed = {*self.saved_tensors, *[i for i, n in enumerate(self.saves) if n == "indices"]}
         self.all_freed = (None,) * len(self.saves) if len(self.freed) == len(self.saves) else None
         self.shared = any(self.sharing(n) for n in self.rules)  # whether one rule gives several gradients
@@ -111,7 +111,7 @@ class Op:
     # ------------------------------------------------------------ what a rule reads
 
     def sharing(self, name: str) -> list[str]:
-        """The inputs whose gradients the rule of this one gives, if it gives several."""
+        """The inputs whose gradients this input's rule gives, if it gives several."""
         rule = self.rules[name]
         return [n for n in self.rules if self.rules[n] is rule] if MASK in parameters_of(rule) else []
 
@@ -152,7 +152,7 @@ class Op:
 
 
 def chooser(positions: Sequence[int]) -> Callable[[Sequence], Sequence]:
-    """A function that takes the values at these positions out of a sequence."""
+    """A function that picks the values at these positions from a sequence."""
     start, stop = (positions[0], positions[-1] + 1) if positions else (0, 0)
     if [*positions] == [*range(start, stop)]:
         return itemgetter(slice(start, stop))  # for one position or none, too

@@ -1,4 +1,4 @@
-"""Operands: Python numbers become tensors, dtypes are promoted; and for gradients broadcasting and promotion are undone."""
+"""Operands: Python numbers become tensors, and dtypes are promoted; for gradients, broadcasting and promotion are undone."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ndarray = np.ndarray
 
 # ---------------------------------------------------------------- before
 
-# Python numbers as tensors, by number, type and dtype beside them: to make the array each time would double the cost of
-# `x * 2`. Of the zeros only the integers are kept, as 0.0 == -0.0.
+# Python numbers as tensors, by number, type and the other operand's dtype: making the array each time would double the cost of
+# `x * 2`. Only integer zeros are kept, since 0.0 == -0.0.
 numbers: dict[tuple, Tensor] = {}
 
 
@@ -41,7 +41,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
     given = float(value) if floating and kind is int and dtype.kind != "f" else value
     own = np.dtype(np.bool_ if kind is bool else np.int64 if type(given) is int else dtypes.default_float())
     result = wrap(dtypes.wrapped(given, dtypes.promote([(dtype, 2), (own, 0)])))
-    result._number = value  # what `_saved_other` shows: an integer stays one beside floats
+    result._number = value  # what `_saved_other` shows: an integer stays an integer beside floats
     if len(numbers) > 4096:
         numbers.clear()
     if value or kind is not float:
@@ -65,7 +65,7 @@ def promoted(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | Non
 
 
 def in_common_dtype(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | None]:
-    """The arrays in the dtype to which all of them are promoted: the same list if it is theirs."""
+    """The arrays in the dtype to which all of them are promoted: the same list if they already have it."""
     if not arrays:
         return arrays
     parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]

@@ -1,4 +1,4 @@
-"""Mathematics on each element: arithmetic, powers, the functions of the calculus book, copies and casts.
+"""Mathematics on each element: arithmetic, powers, the functions of calculus, copies and casts.
 
 Questions about elements and choices between them: ==, where, maximum, clamp. What neural networks add is in nn.py.
 """
@@ -25,7 +25,7 @@ question = functools.partial(op, kind="elementwise", inplace=False)
 smooth = functools.partial(op, kind="elementwise", floating=True)  # integers are computed in floating point
 step = functools.partial(op, kind="elementwise", self=lambda grad: no_slope(grad))
 OF_PAIRS = {"numbers": False, "inplace": False}
-BITS = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}  # numbers without sign, of as many bytes
+BITS = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}  # unsigned numbers with the same number of bytes
 pi, LN2, ERF = math.pi, math.log(2), 2 / math.sqrt(math.pi)
 
 # ---------------------------------------------------------------- on arrays
@@ -59,7 +59,7 @@ def _where(condition: ndarray, self: ndarray, other: ndarray, message: str = NO_
 
 
 def fitted(value: object, self: ndarray) -> object:
-    """A number that the integers can hold; beside floats NumPy accepts any."""
+    """A number that the integers can hold; beside floats, NumPy accepts any number."""
     fits = self.dtype.kind == "f" or isinstance(value, ndarray)
     return value if fits else dtypes.fitting(value, self.dtype)
 
@@ -245,7 +245,7 @@ sub_alpha = elementwise("sub(self, other, *, alpha: Scalar=1)", lambda x, y, alp
                         other=lambda grad, alpha: -grad * alpha)
 rsub = elementwise("rsub(self, other: Scalar)", _from_number, at="", node="RsubBackward1", self=lambda grad: -grad)
 for _call in (add, sub, rsub):
-    _call.op.node_class._saved_alpha = 1  # of the class: a plain sum stores nothing
+    _call.op.node_class._saved_alpha = 1  # on the class: a plain sum stores nothing
 mul = elementwise("mul(self, other)", np.multiply, number_first=True, operators="mul rmul imul",
                   aliases="multiply", doc="`input * other`.",
                   self=lambda grad, other: grad * other, other=lambda grad, self: grad * self)
@@ -337,7 +337,7 @@ for _call in (copy, fill_tensor, fill, zero):
 
 
 def reflected(run: Callable) -> Callable:
-    """An operator of a number and a tensor; a foreign operand is left to Python, which tries its own operator."""
+    """An operator of a number and a tensor; an unknown operand is left to Python, which tries that operand's own operator."""
     return lambda self, other: run(self, other) if isinstance(other, NUMBERS) else NotImplemented
 
 

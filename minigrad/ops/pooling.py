@@ -23,7 +23,7 @@ ndarray = np.ndarray
 def places_met(
     size: tuple, kernel: tuple, stride: tuple, padding: tuple, dilation: tuple, more: tuple
 ) -> ndarray:
-    """Where in a plane of this size the elements are that each window meets: one window after the other, flat."""
+    """The flat positions of each window's elements in a plane of this size: one window after the other."""
     places = np.arange(math.prod(size)).reshape(size)
     return windows(padded(places, padding, 0, more), kernel, stride, dilation).ravel()
 
@@ -42,7 +42,7 @@ def excess(
 
 
 def _max_pool(self, kernel_size, stride, padding, dilation, ceil_mode):
-    """(the largest element that each window meets, its place in the plane)."""
+    """(the largest element of each window, its position in the plane)."""
     lowest = -np.inf if self.dtype.kind == "f" else np.iinfo(self.dtype).min
     more = excess(self.shape[-2:], kernel_size, stride, padding, dilation, ceil_mode)
     met = windows(padded(self, padding, lowest, more), kernel_size, stride, dilation)
@@ -60,7 +60,7 @@ def max_pool_put(grad, indices, sizes):
 
 @functools.lru_cache(maxsize=64)
 def divisors(size, kernel, stride, padding, ceil_mode, count_include_pad, dtype) -> ndarray:
-    """The number that each window's sum is divided by: how many elements it covers, with or without those of the padding."""
+    """The number that each window's sum is divided by: how many elements it covers, with or without the padding."""
     more, filled = (
         excess(size, kernel, stride, padding, (1, 1), ceil_mode),
         (0, 0) if count_include_pad else padding,

@@ -27,7 +27,7 @@ ndarray = np.ndarray
 
 SUBSCRIPTS = string.ascii_uppercase + string.ascii_lowercase  # PyTorch's order
 NO_DIM = "Using torch.cross without specifying the dim arg is deprecated."
-ELLIPSIS = "."  # represents all dimensions that have no letter
+ELLIPSIS = "."  # stands for all dimensions without a letter
 
 # ---------------------------------------------------------------- on arrays
 
@@ -61,7 +61,7 @@ def scaled_sum(self: ndarray, product: ndarray, beta: float, alpha: float) -> nd
 
 
 def _addbmm(self: ndarray, batch1: ndarray, batch2: ndarray) -> ndarray:
-    """The sum of the products of a batch. Of several things that are wrong PyTorch names what comes first here."""
+    """The sum of the products of a batch. If several things are wrong, PyTorch reports the one that comes first here."""
     if batch1.ndim > 1:
         expanded(self, (batch1.shape[1], batch2.shape[wrap_dim(2, batch2.ndim)]))
     check(batch1.ndim == 3, "batch1 must be a 3D tensor")
@@ -272,7 +272,7 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
     if rows == columns == 1:
         flat = [x._array.transpose(order).flags.c_contiguous for x, order in zip((a, b), orders, strict=True)]
         parts = [permute(x, order) for x, order in zip((a, b), orders, strict=True)]
-        for place, x in ((1, parts[1]), (0, parts[0])):  # so, as the order of backward shows
+        for place, x in ((1, parts[1]), (0, parts[0])):  # in this order, as that of backward shows
             if not all(flat):
                 parts[place] = squeeze_all(x)
             elif x._array.ndim != 1:

@@ -1,4 +1,4 @@
-"""Where people find what is declared: torch.*, methods of Tensor, torch.nn.functional.*, torch.linalg.*.
+"""Where users find the declared functions: torch.*, methods of Tensor, torch.nn.functional.*, torch.linalg.*.
 
 Several declarations of one name are the *forms* of one function: the first that takes the arguments runs.
 """
@@ -26,7 +26,7 @@ PLACES = {"torch": FUNCTIONS, "Tensor": METHODS, "F": NN, "linalg": LINALG}
 
 
 def described(call: Callable, name: str, doc: str, signature: Signature, method: bool) -> Callable:
-    """Give a function what help() shows: name, docstring, signature."""
+    """Give a function its name, docstring and signature for help()."""
     call.__name__ = call.__qualname__ = name
     call.__module__, call.__doc__ = "minigrad", about(doc, method)
     call.__signature__ = signature.in_python(method)
@@ -35,14 +35,14 @@ def described(call: Callable, name: str, doc: str, signature: Signature, method:
 
 
 def about(doc: str, method: bool) -> str:
-    """A docstring with the name that the first argument has here: `input`, or `self` in a method."""
+    """A docstring with the right name of the first argument: `input`, or `self` in a method."""
     if not method or "input" not in doc:
         return doc
     return re.sub(r"`[^`]*`", lambda quoted: re.sub(r"\binput\b", "self", quoted[0]), doc)
 
 
 def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
-    """Let people find a function in these places (see `table.op`), under its name and the aliases."""
+    """Let users find a function in these places (see `table.op`), under its name and the aliases."""
     for place in at.split():
         for public in (name, *aliases.split()):
             result = call.as_method() if place == "Tensor" else call
@@ -50,7 +50,7 @@ def publish(call: Callable, name: str, at: str, aliases: str = "") -> None:
 
 
 def add_form(place: dict[str, object], name: str, call: Callable) -> None:
-    """Put a function into a place; where there is one of that name already, they become the forms of one function."""
+    """Put a function into a place; if the name exists there already, they become the forms of one function."""
     known = place.get(name)
     if known is not None:
         forms, method = [*getattr(known, "forms", [known]), call], place is METHODS
@@ -70,8 +70,7 @@ def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
 
 
 def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
-    """The signature of the form with most parameters; those that another form does without have a default: None, if none is
-    declared."""
+    """The signature of the form with most parameters; those that another form lacks default to None if nothing is declared."""
     listing = [s for s in signatures if any(p.kind == p.VAR_POSITIONAL for p in s.parameters.values())]
     widest = max(listing or signatures, key=lambda s: len(s.parameters))
     everywhere = set.intersection(*[set(s.parameters) for s in signatures])
@@ -91,7 +90,7 @@ def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
 
 def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str = "") -> Callable:
     """Decorator: a plain Python function of Tensor operations becomes a public one. Its annotations give the TypeErrors;
-    `kernel` is what they call the function if a value is of the wrong kind."""
+    `kernel` is the function's name in errors about a value of the wrong kind."""
 
     def decorate(run: Callable) -> Callable:
         public = name or run.__name__
@@ -110,7 +109,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
 
             @functools.wraps(run)
             def call(*args, **kwargs):
-                given = args[most:] if listed else ()  # Python alone would take any number of them
+                given = args[most:] if listed else ()  # Python itself would accept any number of them
                 alone = len(given) == 1 and isinstance(given[0], (tuple, list))
                 if listed and not (given if method else alone):
                     return call_with(run, own(), own().bind(args, kwargs, method=method))
@@ -119,7 +118,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                     own().bind(args, kwargs, method=method)
                 try:
                     return run(*args, **kwargs)
-                except Exception as error:  # was it the arguments, or something inside?
+                except Exception as error:  # whether it was the arguments, or something inside
                     if "out" in kwargs and not method:
                         return write_out(public, call, args, kwargs)
                     if at in ("F", "") and str(error).startswith(f"{public}() missing") and is_python(public):

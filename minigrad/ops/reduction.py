@@ -1,5 +1,5 @@
-"""Operations that reduce a tensor, or some of its dimensions, to fewer elements, or choose along one dimension: in order,
-the largest, those that an index names."""
+"""Operations that reduce a tensor, or some of its dimensions, to fewer elements, or choose along one dimension: sorting, the
+largest, those that an index names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .pointwise import BITS, abs, exp, isnan, sgn, where
 from .table import is_array, op, zeros_beside
 
 ndarray = np.ndarray
-FEW = 1024  # elements that a product with ones adds up more quickly than NumPy does, and as exactly
+FEW = 1024  # up to this many elements, a product with ones is as exact as NumPy's sum, and faster
 LARGE = 4096
 all_ones = functools.lru_cache(maxsize=256)(np.ones)
 
@@ -100,9 +100,9 @@ def rows(sizes: tuple) -> ndarray:
 
 
 def located(index: ndarray, sizes: tuple, dim: int, known: bool = False) -> ndarray:
-    """Where in a flattened array the elements are that an index names along one dimension. RuntimeError if they are not."""
+    """The flat positions in an array of the elements that an index names along a dimension. RuntimeError if out of range."""
     sizes = sizes or (1,)
-    if not known and leaves(index, sizes[dim]):  # negative ones do not count from the end here
+    if not known and leaves(index, sizes[dim]):  # negative indices do not count from the end here
         bad = next(i for i in index.flat if not 0 <= i < sizes[dim])
         raise RuntimeError(OUT_OF_BOUNDS.format(bad, dim, sizes[dim]))
     if not index.size or not index.ndim:
@@ -118,7 +118,7 @@ def leaves(index: ndarray, length: int) -> bool:
 
 
 def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
-    """Where, in the flattened tensor, the elements are that an index names along one dimension. Raises PyTorch's errors."""
+    """The positions in the flattened tensor of the elements that an index names along a dimension. Raises PyTorch's errors."""
     message = "{}(): Expected dtype int32/int64 for index"
     check(index.dtype in (np.int64, np.int32) or not index.size, message, name)
     index = index if index.size else index.astype(np.int64)  # for no elements any dtype will do
@@ -128,8 +128,8 @@ def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
 
 
 def add_at(out: ndarray, places: ndarray, values: ndarray) -> ndarray:
-    """Add values into an array, at places that count its elements, as often as a place is named."""
-    if places.shape == values.shape:  # of vectors this is several times as fast
+    """Add values into an array, at flat positions; a position that occurs several times is added to each time."""
+    if places.shape == values.shape:  # for vectors this is several times as fast
         places, values = places.reshape(-1), values.reshape(-1)
     np.add.at(out.reshape(-1), places, values)
     return out
@@ -145,7 +145,7 @@ def _scattered(self: ndarray, index: ndarray, src: ndarray, dim: int, add: bool 
 
 
 def order(self: ndarray, dim: int, descending: bool, kind: str = "stable") -> ndarray:
-    """The indices that sort along `dim`, equal elements in their order, NaN as the largest."""
+    """The indices that sort along `dim`, equal elements in their original order, NaN as the largest."""
     if not self.ndim:
         return np.zeros((), np.int64)
     turned = (*(slice(None),) * dim, slice(None, None, -1 if descending else 1))
@@ -217,7 +217,7 @@ def prod_self(grad, self, result, dim=None, keepdim=False):
         return grad
     if dim is not None:
         grad, result = (restored(x, self.shape, (dim,), keepdim) for x in (grad, result))
-    if np.all(self if is_array(self) else type(self) in plain_types and self._array):  # vmap sees no values
+    if np.all(self if is_array(self) else type(self) in plain_types and self._array):  # vmap has no values
         return grad * (result / self)
     if dim is None:
         return prod_self(grad, self.reshape((-1,)), result, 0).reshape(self.shape)
@@ -228,14 +228,14 @@ def prod_self(grad, self, result, dim=None, keepdim=False):
 
 
 def logsumexp_tangent(inputs, moves, results, params):
-    """The mean of the tangents, weighted by the exponentials: exact where their largest is the only one that counts."""
+    """The mean of the tangents, weighted by the exponentials: exact where only the largest one matters."""
     dim, keepdim = params
     weights = exp(inputs[0] - amax(inputs[0], dim, True) if inputs[0].numel() else inputs[0])
     return sum_dim(weights * moves[0], dim, keepdim) / sum_dim(weights, dim, keepdim)
 
 
 def or_inf(x):
-    """`x`, and inf where it is 0. A quotient by it is 0 there, and so are its derivatives: forward mode takes them as well."""
+    """`x`, and inf where it is 0. A quotient by it is 0 there, and so are its derivatives, which forward mode uses, too."""
     return where(x == 0, math.inf, x)
 
 
@@ -247,7 +247,7 @@ def var_self(grad, self, dim, correction, keepdim):
 
 
 def norm_self(grad, self, ord, result, dim, keepdim):
-    """∂x = grad · sgn(x) |x/result|^(ord-1), and 0 where all is 0. Of order inf, the largest ones share the gradient."""
+    """∂x = grad · sgn(x) |x/result|^(ord-1), and 0 where all elements are 0. For order inf, the largest share it."""
     grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
     if ord == 2:
         return self * (grad / or_inf(result))
@@ -271,14 +271,14 @@ def shared(grad, chosen, dims: tuple | None):
 
 
 def extremum_self(grad, self, result, dim, keepdim):
-    """Equal ones share the gradient. Of NaN none is equal to the result: 0 / 0, so the gradient is NaN."""
+    """Equal elements share the gradient. NaN is not equal to the result: 0 / 0, so the gradient is NaN."""
     grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
     chosen = self == result
     return chosen * shared(grad, chosen, dim)
 
 
 def whole_extremum_self(grad, self, result):
-    """Equal ones share the gradient; NaN counts as equal to itself."""
+    """Equal elements share the gradient; NaN counts as equal to itself."""
     chosen = (self == result) | (isnan(self) & isnan(result))
     return where(chosen, shared(grad, chosen, None), 0.0)
 

@@ -83,7 +83,7 @@ def raised(x):
 
 
 def flat_places(name: str, self: ndarray, index: ndarray) -> ndarray:
-    """Places in the flattened tensor, which may count from the end. Raises PyTorch's errors."""
+    """Positions in the flattened tensor, possibly counted from the end. Raises PyTorch's errors."""
     check(
         index.dtype == np.int64, "{}(): Expected a long tensor for index, but got {.word}", name, index.dtype
     )
@@ -101,7 +101,7 @@ def flat_places(name: str, self: ndarray, index: ndarray) -> ndarray:
 
 
 def chosen(self, mask) -> ndarray:
-    """Where in the flattened tensor a mask, which is broadcast with it, is True."""
+    """The flat positions at which a mask, broadcast with the tensor, is True."""
     mask = mask if isinstance(mask, ndarray) else mask._array
     return np.flatnonzero(np.broadcast_to(mask, np.broadcast_shapes(mask.shape, tuple(self.shape))))
 
@@ -205,7 +205,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         *[[1 if d == at else n for d, n in enumerate(t.shape)] for t in (input, indices)]
     )
     own, names = ([t.shape[d] if d == at else n for d, n in enumerate(sizes)] for t in (input, indices))
-    # which may count from the end
+    # it may count from the end
     indices = indices % n if (n := input.shape[at] if input.dim() else 1) else indices
     return gather(input.expand(own), dim, indices.expand(names))
 

@@ -1,4 +1,4 @@
-"""Other shapes for the same elements: views of one tensor, several tensors joined to one, one taken apart."""
+"""Other shapes for the same elements: views of a tensor, several tensors joined into one, one taken apart."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def undone(dims: tuple) -> tuple:
 
 
 def expanded(self: ndarray, size: tuple) -> ndarray:
-    """What `expand` shows, as an array that can be written to."""
+    """The result of `expand`, as an array that can be written to."""
     if size == self.shape:
         return self.view()
     if not self.ndim and min(size) >= 0:
@@ -269,7 +269,7 @@ def reshape(self: Tensor, *shape: int) -> Tensor:
 
 @method("contiguous")
 def contiguous(self: Tensor) -> Tensor:
-    """The tensor itself if its elements lie in memory in row-major order, else a copy of which that is true."""
+    """The tensor itself if its elements lie in memory in row-major order, else such a copy."""
     return self if self._array.flags.c_contiguous else clone(self)
 
 
@@ -301,12 +301,12 @@ def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
 
 @function("Tensor")
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """`transpose` in place: no element is moved, this tensor sees its memory differently. Returns self."""
+    """`transpose` in place: no element is moved; this tensor views its memory differently. Returns self."""
     return shown_otherwise(self, turned(self, dim0, dim1))
 
 
 def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
-    """Make a tensor see its memory as `new` does, which is a result on that memory. Returns self."""
+    """Make a tensor view its memory as `new`, a result on the same memory, does. Returns self."""
     if new._requires_grad:
         check_writable(self)
     self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # a transform's value is there
@@ -343,7 +343,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 
 @function("Tensor")
 def sum_to_size(self: Tensor | ndarray, *size: int) -> Tensor | ndarray:
-    """Summed over what broadcasting `size` to this shape would have added or stretched."""
+    """The sum over all dimensions that broadcasting `size` to this shape would add or stretch."""
     size, shape = as_size(size), self.shape
     if is_array(self):
         return sum_to(self, size)

@@ -41,7 +41,7 @@ def is_number(value: object) -> bool:
 
 
 def plain_number(value: object) -> bool | int | float:
-    """A number as Python's, if it is NumPy's or a tensor."""
+    """Turn a NumPy number, or a tensor with one element, into a Python number."""
     return value.item() if hasattr(value, "item") else value
 
 
@@ -56,8 +56,8 @@ def are_ints(value: object) -> bool:
 
 
 def check_ints(value: object, argument: str, alone: bool = True) -> None:
-    """Raise PyTorch's TypeError for a value that should be ints, or with `alone` a single one. It looks at the first element
-    more closely than at the others. argument: what to call it, as in "roll(): argument 'dims' (position 3)"."""
+    """Raise PyTorch's TypeError for a value that should be ints, or with `alone` a single one. The first element is checked
+    more strictly than the others. argument: what to call it, as in "roll(): argument 'dims' (position 3)"."""
     if alone and is_int(value):
         return
     many = isinstance(value, (tuple, list))
@@ -122,7 +122,7 @@ def as_given(value: object, array: object) -> object:
 class Kind(NamedTuple):
     """A kind of parameter."""
 
-    word: str  # what PyTorch's messages call it
+    word: str  # its name in PyTorch's messages
     accepts: Callable[[object], bool]  # whether it may have this value
     # what `forward` gets, from a value and the array of the first input; a value that is not accepted must raise
     prepare: Callable[[object, np.ndarray], object] = as_given
@@ -131,7 +131,7 @@ class Kind(NamedTuple):
 def checked(
     accepts: Callable[[object], bool], *usual: type, convert: Callable | None = None
 ) -> Callable[[object, object], object]:
-    """A `Kind.prepare` that checks whether the value is accepted. usual: types whose values all are, and stay as they are;
+    """A `Kind.prepare` that checks whether the value is accepted. usual: types whose values are always accepted and unchanged;
     others go through `convert`."""
 
     def prepare(value: object, array: object) -> object:
@@ -162,7 +162,7 @@ def as_some_dims(value: object, array: np.ndarray) -> tuple[int, ...]:
 
 
 def of_types(word: str, *types: type) -> Kind:
-    """A kind whose values are of these types, and are used as they are."""
+    """A kind whose values are of these types and are used unchanged."""
     accepts = lambda value: isinstance(value, types)  # noqa: E731
     return Kind(word, accepts, checked(accepts, types[0]))
 
@@ -213,12 +213,12 @@ literal = functools.cache(ast.literal_eval)
 
 @functools.lru_cache(maxsize=None, typed=True)
 def parameter(name: str, kind: object, default: object, annotation: object) -> Parameter:
-    """A parameter; most are those of many operations, such as `self`."""
+    """A parameter; most of them are shared by many operations, such as `self`."""
     return Parameter(name, kind, default=default, annotation=annotation)
 
 
 def declared(text: str) -> Signature:
-    """The signature that a declaration gives; it is written as Python writes one."""
+    """The signature that a declaration describes, in Python's syntax."""
     name, _, rest = text.removesuffix(")").partition("(")
     parameters, kind, parts = {}, Parameter.POSITIONAL_OR_KEYWORD, [*PARAMETER.finditer(rest)]
     if "".join([part[0] for part in parts]) != rest:
@@ -238,12 +238,12 @@ class Signature:
 
     numbers = False  # whether a Python number may replace any tensor but the first
     number_first = False  # whether it may replace the first as well, beside a tensor
-    kernel = ""  # the name that errors for a value of the wrong kind have, if it is not this one's
-    arrays = (np.ndarray,)  # what else may replace a tensor: arrays, in operations, as rules call these
+    kernel = ""  # the name used in errors about a value of the wrong kind, if it is a different one
+    arrays = (np.ndarray,)  # what else may replace a tensor: arrays, in operations, since rules use these
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter], kind_names: dict[str, str]):
         self.name, self.named, self.only, self.many = name, [], [], ""
-        self.listed = ""  # the one whose ints may be given one by one, in a method
+        self.listed = ""  # the parameter whose ints may be given one by one, in a method
         self.kinds, self.defaults, self.parameters = {}, {}, parameters
         for n, p in parameters.items():
             kind = "" if p.annotation is REQUIRED else p.annotation.removesuffix(" | None")
@@ -260,7 +260,7 @@ class Signature:
         self.least = self.rest.count(REQUIRED)  # how many must be given
 
     def as_function(self) -> Signature:
-        """The signature of a function, from that of the method: what is listed is one argument, a sequence."""
+        """The signature of a function, from that of the method: ints that may be listed are one argument, a sequence."""
         if not self.listed:
             return self
         result = copy.copy(self)
@@ -290,7 +290,7 @@ class Signature:
     def preparation(self, name: str) -> Callable[[object, np.ndarray], object]:
         """The function that checks and prepares a value of this parameter, in one step."""
         prepare = KINDS[self.kinds[name]].prepare
-        if name == self.listed and self.kinds[name] == "dims":  # () stands for none of them
+        if name == self.listed and self.kinds[name] == "dims":  # () means none of them
             return lambda value, array: prepare(as_size(value, alone=False) or ((),), array)
         if prepare is as_given or self.defaults[name] is not None or self.kinds[name] == "dims":
             return prepare  # None for `dims` means all of them
@@ -300,7 +300,7 @@ class Signature:
         self, args: tuple, kwargs: dict, method: bool = False, unknown: list[str] | None = None
     ) -> list[object]:
         """The values of all parameters in their order, unchecked. Raises PyTorch's TypeError if there are too many.
-        unknown: collects what is wrong with arguments that have no parameter, if PyTorch would look at the others first."""
+        unknown: collects what is wrong with arguments that have no parameter, if PyTorch would check the others first."""
         count, most = len(args), self.most
         values = [*args, *self.rest[count:]]
         if count > most:
@@ -327,7 +327,7 @@ class Signature:
             unknown: list[str] = []
             values = dict(zip(self.names, self.placed(args, kwargs, method, unknown), strict=True))
             self.check_kinds(values, len(args), kwargs, method)
-            check(not unknown, "{}", *unknown, error=TypeError)  # last: PyTorch looks at the others first
+            check(not unknown, "{}", *unknown, error=TypeError)  # last, since PyTorch checks the others first
             return values
         except TypeError as error:
             message, name = str(error), name or self.name
@@ -377,7 +377,7 @@ class Signature:
             raise TypeError(f"{message}: {', '.join(missing)}")
 
     def too_many(self, most: int, given: int, method: bool) -> str:
-        """PyTorch's words for more arguments by position than there may be."""
+        """PyTorch's message for too many positional arguments."""
         least, most = self.least - method, most - method
         count = most if self.many or least == most else f"from {least} to {most}"
         message = f"takes {count} positional argument{'s' * (count != 1)} but {given - method}"

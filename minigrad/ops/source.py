@@ -1,4 +1,4 @@
-"""The text of each rule as it is written in its declaration, for the visualiser."""
+"""The source text of each rule, from its declaration, for the visualiser."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def rule_sources(op: Op) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=2048)
 def source_text(rule: Callable) -> str:
-    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`. What is kept
-    under a name that begins with an underscore is left out."""
+    """The body of a rule that is a lambda; for a longer function its call, such as `sum_backward(grad, dim)`. Values saved
+    under a name that begins with an underscore are left out."""
     code = rule.__code__
     if code.co_name != "<lambda>":
         return f"{rule.__name__}({', '.join(name for name in parameters_of(rule) if name[0] != '_')})"

@@ -119,7 +119,7 @@ def _logit(self: ndarray, eps: float | None) -> ndarray:
 
 
 def logit_self(grad, self, eps):
-    """∂x = grad / (x (1 - x)); between the bounds only, where there are any."""
+    """∂x = grad / (x (1 - x)); only between the bounds, if there are any."""
     slope = grad / (self * (1 - self))
     if eps is None:
         return where((self >= 0) & (self <= 1), slope, math.nan)
@@ -131,7 +131,7 @@ def _xlogy(self: ndarray, other: ndarray) -> ndarray:
 
 
 def atan2_slope(self, other):
-    """1 / (self² + other²), and 0 at the origin."""
+    """1 / (self² + other²), or 0 at the origin."""
     squares = self * self + other * other
     return where(squares == 0, 0.0, 1.0 / squares)
 

@@ -76,7 +76,7 @@ def broadcast_shapes(*shapes: tuple) -> tuple:
 
 @function("torch")
 def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """The coordinates of a grid: each vector stretched over the others. indexing: "ij", or "xy", as plots have it."""
+    """The coordinates of a grid: each vector stretched over the others. indexing: "ij", or "xy" as in plots."""
     tensors = all_given(tensors)
     message = 'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {}'
     check(indexing in ("ij", "xy"), message, indexing)

@@ -94,7 +94,7 @@ def so_far_self(grad, indices, self, dim):
 
 
 def _middle(self: ndarray) -> ndarray:
-    """The lower one of the two in the middle; NaN if there is one."""
+    """The lower of the two middle elements; NaN if there is a NaN."""
     if not self.size:
         return np.array(math.nan, self.dtype)
     x = np.sort(self, axis=None)
@@ -107,7 +107,7 @@ def _middle_of_numbers(self: ndarray) -> ndarray:
 
 
 def _kth(self: ndarray, place: int | ndarray, dim: int, keepdim: bool) -> tuple[ndarray, ndarray]:
-    """(values, indices) of the element that is at this place of each row in order."""
+    """(values, indices) of the element at this position of each sorted row."""
     indices = order(self, dim, False)
     if self.ndim:
         place = np.broadcast_to(place, [1 if d == dim else n for d, n in enumerate(self.shape)])
@@ -147,7 +147,7 @@ def _smallest_and_largest(self: ndarray, dim: int | None, keepdim: bool) -> tupl
 
 
 def aminmax_self(grad, self, min, max, dim, keepdim):
-    """The smallest and the largest get their gradients, equal ones a share."""
+    """The smallest and the largest element get their gradients; equal ones share them."""
     dims = tuple(range(len(self.shape))) if dim is None or not len(self.shape) else (dim,)
     total = None
     for g, value in zip(grad, (min, max), strict=True):
@@ -309,7 +309,7 @@ def nanmean(self: Tensor, dim: dims = None, keepdim: bool = False) -> Tensor:  #
 def diff(
     self: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """The differences of neighbours along `dim`, taken `n` times; `prepend` and `append` are joined on before."""
+    """The differences of neighbours along `dim`, taken `n` times; `prepend` and `append` are attached first."""
     check(self._array.ndim > 0, "diff expects input to be at least one-dimensional")
     check(n >= 0, "order must be non-negative but got {}", n)
     if n == 0:
@@ -324,7 +324,7 @@ def diff(
 
 
 def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
-    """The distances of the points `x`, shaped to be multiplied with `y`."""
+    """The distances between the points `x`, shaped to be multiplied with `y`."""
     if x._array.ndim == 1:
         message = "trapezoid: There must be one `x` value for each sample point"
         check(x._array.size == y.size(dim), message)

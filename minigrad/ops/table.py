@@ -16,8 +16,8 @@ it with arrays, `create_graph`, forward mode and vmap with Tensors. An operation
 returns an array. Where the gradients of several inputs share work, one rule gives them all: it is listed under each of their
 names, has a parameter `grad_input_mask`, and returns a gradient for each, None where the mask says False.
 
-`kind` says what the transforms may assume:
-    "elementwise"  inputs are broadcast, each element of the result depends on one of each input
+`kind` says what transforms may assume:
+    "elementwise"  inputs are broadcast; each element of the result depends on one element of each input
     "linear"       linear in each differentiable input: its forward derivative is the operation itself
     "jointly linear"  linear in all of them together: joining tensors is, a product is not
     None           neither
@@ -39,7 +39,7 @@ from .op import CallForm, Op
 from .publish import METHODS, add_form, described, publish
 from .signature import declared
 
-OPS: list[Op] = []  # every operation: the calculus of the whole library
+OPS: list[Op] = []  # every operation: all of the library's calculus
 
 
 def public(op: Op, name: str, method: bool = True, in_place: bool = False) -> Callable:
@@ -66,9 +66,9 @@ def op(
 ) -> Callable:
     """Declare an operation: see the head of this file, and `Op` for the options.
 
-    at: where it is found: torch, Tensor, F, linalg; "" for nowhere. aliases: other names there. operators: the dunder methods
+    at: where users find it: torch, Tensor, F, linalg; "" for nowhere. aliases: other names there. operators: the dunder methods
     that it is. inplace: whether there is an in-place method; elementwise ones with rules have one. Returns this declaration's
-    function, whose `.op` is the Op. Several of one name are one public function.
+    function, whose `.op` is the Op. Several declarations of the same name become one public function.
     """
     parsed = declared(signature)
     rules = {n: r for n, r in options_and_rules.items() if n in parsed.kinds}
@@ -118,7 +118,7 @@ constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", ba
 
 
 def with_zero_slopes(op: Op, vjp: Callable) -> Callable:
-    """A `_vjp` whose gradients are in a recorded pass functions of the `zero_slope` tensors too: constant ones."""
+    """A `_vjp` whose gradients, in a recorded pass, are also (constant) functions of the `zero_slope` tensors."""
     zero_slope = [op.saves.index(n) for n in op.zero_slope]
     count = [len(p) + op.shared for _, p in op.readers]
     rules = [

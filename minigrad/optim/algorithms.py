@@ -1,7 +1,7 @@
 """The optimizers. Each `_move` is the formula of its paper, in PyTorch's order of operations.
 
-The keywords foreach, fused and capturable choose among PyTorch's implementations; here there is one, so they are
-accepted, kept in the groups, and change nothing. So are differentiable and centered, which must be False.
+The keywords foreach, fused and capturable choose among PyTorch's implementations; here there is only one, so they are accepted
+and kept in the groups, but change nothing. The same holds for differentiable and centered, which must be False.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Adam(Algorithm):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay does not go through the means: w ← (1 - lr·weight_decay)·w first (Loshchilov & Hutter 2019)."""
+    """Adam with weight decay that bypasses the means: w ← (1 - lr·weight_decay)·w first (Loshchilov & Hutter 2019)."""
 
     def __init__(
         self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,

@@ -18,7 +18,7 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class LambdaLR(LRScheduler):
-    """The initial rates times a function of the epoch."""
+    """Multiply the initial rates by a function of the epoch."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float], last_epoch: int = -1):
         self.lr_lambda = lr_lambda
@@ -29,7 +29,7 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """The rate times gamma every `step_size` epochs."""
+    """Multiply the rate by gamma every `step_size` epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
         self.step_size, self.gamma = step_size, gamma
@@ -41,7 +41,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """The rate times gamma at each of the epochs in `milestones`, as often as it is listed."""
+    """Multiply the rate by gamma at each of the epochs in `milestones`, once for each time it is listed."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -54,14 +54,14 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(StepLR):
-    """The rate times gamma every epoch."""
+    """Multiply the rate by gamma every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
         super().__init__(optimizer, 1, gamma, last_epoch)
 
 
 class CosineAnnealingLR(LRScheduler):
-    """The rate down to eta_min along half a cosine wave of T_max epochs, then up again (Loshchilov & Hutter 2017)."""
+    """Lower the rate to eta_min along half a cosine wave of T_max epochs, then raise it again (Loshchilov & Hutter 2017)."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
         self.T_max, self.eta_min = T_max, eta_min

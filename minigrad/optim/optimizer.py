@@ -32,7 +32,7 @@ class Optimizer(SaysWhatIsMissing):
     params: tensors, or (name, tensor) pairs, or dicts of parameter groups ({"params": [...], "lr": ...}).
     """
 
-    steps: int | None = None  # how many there have been, for the schedules; None if they are not counted
+    steps: int | None = None  # the number of steps so far, for the schedules; None if they are not counted
 
     def __init__(self, params: Iterable, defaults: dict[str, object]):
         check(not isinstance(params, Tensor), messages.NOT_PARAMETERS, params, error=TypeError)
@@ -45,9 +45,9 @@ class Optimizer(SaysWhatIsMissing):
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict) -> None:
-        """Add parameters with options of their own; options that are not given are the optimizer's.
+        """Add parameters with their own options; the optimizer's defaults replace those not given. Raises TypeError for
 
-        Raises TypeError for anything but a tensor, ValueError for results of operations and what is in a group already.
+        anything but a tensor, ValueError for results of operations and for parameters that are already in a group.
         """
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
@@ -67,7 +67,7 @@ class Optimizer(SaysWhatIsMissing):
         self.param_groups.append({**param_group, "params": params})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients, or overwrite them with zeros. A later step skips None but acts on zeros."""
+        """Discard all gradients, or overwrite them with zeros. A later step skips None but acts on zeros."""
         for group in self.param_groups:
             zero_gradients(group["params"], set_to_none)
 
@@ -113,8 +113,8 @@ class Optimizer(SaysWhatIsMissing):
 
 
 class Algorithm(Optimizer):
-    """An optimizer that moves the parameters one by one: `w ← w - rate·direction`, which `_move` gives. NumPy's functions
-    write into their last argument, unseen by autograd; the parameters' versions count it."""
+    """An optimizer that moves the parameters one by one: `w ← w - rate·direction`, where `_move` gives both. NumPy's functions
+    write into their last argument, which autograd does not see; the parameters' version counters are raised."""
 
     # (parameter, gradient, group, an array to compute in) → where the parameter moves
     _move: Callable[..., Direction]
@@ -164,7 +164,7 @@ class Algorithm(Optimizer):
         return loss
 
     def _stepped(self, param: Tensor, *names: str) -> list:
-        """The number of this step of a parameter, and its arrays of these names, which begin with zeros."""
+        """The number of this step of a parameter, and its arrays with these names, which start as zeros."""
         state = self.state[param]
         if "step" not in state:
             state["step"] = wrap(np.zeros((), np.float32))
@@ -179,7 +179,7 @@ class LRScheduler(SaysWhatIsMissing):
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
         check(isinstance(optimizer, Optimizer), "{} is not an Optimizer", type(optimizer), error=TypeError)
-        if last_epoch == -1:  # else a schedule is resumed
+        if last_epoch == -1:  # otherwise a schedule is resumed
             for group in optimizer.param_groups:
                 group.setdefault("initial_lr", group["lr"])
         self.optimizer, self.last_epoch, self._step_count = optimizer, last_epoch, 0
@@ -192,11 +192,11 @@ class LRScheduler(SaysWhatIsMissing):
         raise NotImplementedError(f"{type(self).__name__} must define get_lr()")
 
     def get_last_lr(self) -> list[float]:
-        """The rates that are in use now."""
+        """The present rates."""
         return self._last_lr
 
     def state_dict(self) -> dict:
-        """All that the schedule knows, without the optimizer."""
+        """The state of the schedule, without the optimizer."""
         return {name: v for name, v in vars(self).items() if name not in ("optimizer", "_steps_before")}
 
     def load_state_dict(self, state_dict: dict) -> None:
@@ -204,7 +204,7 @@ class LRScheduler(SaysWhatIsMissing):
         vars(self).update(state_dict)
 
     def step(self) -> None:
-        """Go on to the next epoch."""
+        """Advance to the next epoch."""
         if self._step_count == 1 and self.optimizer.steps == self._steps_before is not None:
             warnings.warn(messages.SCHEDULE_TOO_EARLY, UserWarning, stacklevel=2)
         self._step_count += 1

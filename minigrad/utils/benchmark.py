@@ -1,4 +1,4 @@
-"""How long a statement takes: `torch.utils.benchmark.Timer`."""
+"""Measure how long a statement takes: `torch.utils.benchmark.Timer`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Measurement:
 class Timer:
     """Times a statement, after a setup, with these global names.
 
-    stmt, setup: Python code; globals: the names that it finds; label, sub_label, description: for your own use.
+    stmt, setup: Python code; globals: the names that the code can use; label, sub_label, description: for your own use.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Timer:
         return Measurement(number, [self.timer.timeit(number)], self.stmt)
 
     def blocked_autorange(self, *, min_run_time: float = 0.2) -> Measurement:
-        """Run it as often as fits into `min_run_time` seconds."""
+        """Run the statement as often as fits into `min_run_time` seconds."""
         number, seconds = self.timer.autorange()
         count = max(int(min_run_time / max(seconds, 1e-9)), 1)
         return Measurement(number, self.timer.repeat(min(count, 100), number), self.stmt)

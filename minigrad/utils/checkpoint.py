@@ -2,8 +2,8 @@
 
     y = checkpoint(block, x, use_reentrant=False)
 
-Memory for time (Chen et al. 2016). The graph is the ordinary one; only what its nodes save is replaced by notes that
-remember how to compute it again.
+Memory for time (Chen et al. 2016). The graph is the ordinary one; only what its nodes save is replaced by placeholders that
+know how to recompute it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class CheckpointError(RuntimeError):
-    """The function did something else the second time."""
+    """The function did something different the second time."""
 
 
 class AllSavedAgain(Exception):
@@ -37,7 +37,7 @@ class Recomputation:
     """One call of a checkpointed function, and what it saved, once it has been computed again."""
 
     def __init__(self, function: Callable, args: tuple, kwargs: dict):
-        # which see the inputs, as those are kept
+        # they see the inputs, since those are kept
         hooks = local.saved_hooks[-1] if local.saved_hooks else None
         self.args = [SavedTensor(a, hooks, self) if isinstance(a, Tensor) else a for a in args]
         self.function, self.kwargs = function, kwargs
@@ -72,7 +72,7 @@ class Recomputation:
 
         random_state, modes = rng().get_state(), local.modes
         try:
-            local.update(saved_hooks=())  # hooks around the backward pass have nothing to do with the forward
+            local.update(saved_hooks=())  # hooks around the backward pass do not apply to the forward
             rng().set_state(self.random_state)
             with suppress(AllSavedAgain), enable_grad(), saved_tensors_hooks(keep, lambda t: t):
                 self.function(*args, **self.kwargs)
@@ -88,10 +88,10 @@ class Recomputation:
 def checkpoint(
     function: Callable, *args: object, use_reentrant: bool | None = None, **kwargs: object
 ) -> object:
-    """`function(*args, **kwargs)`, of which only the arguments are kept; the backward pass computes the rest again.
+    """`function(*args, **kwargs)`, keeping only the arguments; the backward pass computes the rest again.
 
     use_reentrant: must be False. Dropout and the like draw the same numbers again.
-    Raises RuntimeError in the backward pass if the function does something else the second time.
+    Raises RuntimeError in the backward pass if the function does something different the second time.
     """
     if use_reentrant is not False:
         raise ValueError(messages.CHECKPOINT_VARIANT)

@@ -1,4 +1,4 @@
-"""Datasets, and loaders that cut them into batches."""
+"""Datasets, and loaders that split them into batches."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Subset(Dataset):
 
 
 def random_split(dataset: Dataset, lengths: Sequence[float], generator: Generator | None = None) -> list:
-    """Subsets of these lengths, or of these parts of the whole, without overlap, drawn at random."""
+    """Subsets of these lengths, or of these fractions of the whole, without overlap, drawn at random."""
     total = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = [math.floor(total * part) for part in lengths]
@@ -76,10 +76,10 @@ def random_seed(generator: Generator | None) -> int:
 
 
 def default_collate(batch: Sequence) -> object:
-    """A list of examples as one batch: tensors and arrays stacked, numbers made tensors, strings kept in a list;
-    tuples, lists and dictionaries by parts.
+    """A list of examples as one batch: tensors and arrays stacked, numbers made into tensors, strings kept in a list; tuples,
+    lists and dictionaries part by part. Raises TypeError for unknown kinds of examples,
 
-    Raises TypeError for examples that it does not know, RuntimeError for parts of different sizes.
+    RuntimeError for parts of different sizes.
     """
     first = batch[0]
     if isinstance(first, Tensor):
@@ -122,18 +122,18 @@ class RandomSampler(SequentialSampler):
 
     def __iter__(self) -> Iterator[int]:
         count, stream = len(self.data_source), rng(self.generator)
-        if self.generator is None:  # a seed of the default stream, and a stream of that
+        if self.generator is None:  # a seed from the default stream, and a stream with that seed
             stream = Generator().manual_seed(random_seed(None))
         yield from stream.permutation(count).tolist()
-        stream.permutation(count)  # for nothing, as in PyTorch
+        stream.permutation(count)  # drawn without being used, as in PyTorch
 
 
 class DataLoader(SaysWhatIsMissing):
     """Iterates over a dataset in batches. Each `for` starts again, in a new order if `shuffle`.
 
-    sampler: gives the numbers of the examples, instead of `shuffle`. collate_fn: makes a batch of a list of examples
+    sampler: gives the numbers of the examples, instead of `shuffle`. collate_fn: makes a batch from a list of examples
     (default_collate). drop_last: no smaller batch at the end. generator: the source of the random order.
-    Everything happens in this process, whatever the options about workers and pinned memory.
+    Everything happens in this process, regardless of the options for workers and pinned memory.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a learner's function does, according to its bytecode: which names it uses and how, what it never reads, what is still blank.
+"""What a learner's function does, according to its bytecode: which names it uses and how, what it never reads, what is blank.
 
 Used where a check has to know *how* a number was found. Runs nothing.
 """
