@@ -57,7 +57,7 @@ class MultiheadAttention(Module):
         need_weights: bool = True,
         attn_mask: Weight = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True where attention is forbidden, or numbers to add.
+        """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True where attention is not allowed, or terms.
 
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """

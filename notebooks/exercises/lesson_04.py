@@ -87,7 +87,7 @@ def _wrong_orders() -> tuple[Wrong, ...]:
         "36 h": "`h` fired with the 12 from `a` alone. It has a second user, `k`, and the 5 from there came too late.",
         "0 h": "When `h` fired, nothing had arrived yet, neither from `k` nor from `a`. So it passed on a zero.",
         "15 a": "`a` fired before `b`, its only user, so it had nothing to pass on. The part that goes through `a` is lost.",
-        "0 abhk": "That is the way forward. Backward begins at the loss: it is the only node that has received something, the 1.",
+        "0 abhk": "That is the forward order. Backward begins at the loss: it is the only node that has received something, the 1.",
         "0 bk": "The loss must come first. Before it has fired, no other node has anything to pass on.",
     }
     wrongs = []
@@ -245,7 +245,7 @@ EXERCISES: list[Exercise] = [
         mixed = 22.0    :: Every arrow is counted twice. Three arrows end at `x`; go along each of them once.
         double = 0.0    :: Both factors contain `x`, so the result moves with it. Follow the arrows to `x`, one by one.
         double = 1.0    :: 1 is what arrives at the product. Each of its factors gets that times the *other* factor.
-        thrice = 0      :: Each of the three moves when `x` does. How far do they move in all?
+        thrice = 0      :: Each of the three moves when `x` does. How far do they move in total?
         thrice = 5      :: 5 is the value of $x$. How much does `x + x + x` rise when `x` rises by 1?
         thrice = 125    :: $5^3$ is `x * x * x`. Here nothing is multiplied.
         thrice = 9      :: Three arrows, and each brings 1: three times one, not three times three.
@@ -289,7 +289,7 @@ EXERCISES: list[Exercise] = [
         float(prod(sum(path) for path in paths))  :: The other way round: multiply along a path, add between paths.
         float(prod(prod(path) for path in paths)) :: Along a path you multiply: that is right. Between paths, add: the two paths are taken *together*, not one after the other.
         sum(path[0] * path[1] for path in paths)  :: That is the line of the worked example, where each path has two arrows. Here paths may be of any length: go through *all* numbers of each.
-        sum(path[0] * path[1] * path[2] for path in paths) :: That takes three numbers of each path. Paths may be of any length: use a second loop.
+        sum(path[0] * path[1] * path[2] for path in paths) :: That takes three numbers from each path. Paths may be of any length: use a second loop.
         total = 0.0 => total, along = 0.0, 1.0 ;; along = 1.0 => :: `along` has to begin at 1.0 *for each path*: yours still has the path before in it. Put that line inside the outer loop.
         total = total + along => >> :: `total` grows at every arrow. Add only when a path is *done*: that line belongs outside the inner loop.
         [prod(path) for path in paths]        :: That is one number for each path. Where paths end at the same tensor, these are added up.
@@ -338,7 +338,7 @@ EXERCISES: list[Exercise] = [
         [[3, 1, 3], [3, 1], [3, 3]]         :: From `z` to `u` the local derivative is the *other* factor: `v`, which is 4.
         [[3, 1, 3], [4, 1], [4, 3]]         :: From `z` to `v` the local derivative is the *other* factor: `u`, which is 3, as in the path that is given.
         [[3, 1, 3], [4, 1], [3, 3]]         :: In a product each factor gets *the other one*: the arrow to `v` carries `u`, and the arrow to `u` carries `v`.
-        [[3, 1, 3], [3, 1, 3], [4, 3]]      :: `v = u + x`: two arrows leave `v`. You took the one to `u` twice; the other goes to `x` at once.
+        [[3, 1, 3], [3, 1, 3], [4, 3]]      :: `v = u + x`: two arrows leave `v`. You took the one to `u` twice; the other goes directly to `x`.
         [[3, 1, 3], [3, 3], [4, 3]]         :: From `v` to `x` the local derivative is 1: `v = u + x`, and `x` is added as it is.
         [[3, 1, 3], [3, 1], [12, 3]]        :: 12 is the value of `z`. What does the arrow from `z` to `u` carry? In a product, the factor that is not `u`.
         [[3, 1, 3], [3, 1], [4]]            :: The path through `u` does not end there. From `u` to `x` it is multiplied by 3.
@@ -388,7 +388,7 @@ EXERCISES: list[Exercise] = [
         hint: Make the diamond with the two lines swapped and `print(viz.trace(c))`. Compare the column *receives*.
 
         "a" :: The numbers stay. But look at the order of the steps: the node that was made last goes first.
-        "c" :: Its parts do come in another order. But they are added, and $1 + 2 = 2 + 1$.
+        "c" :: Its parts do arrive in a different order. But they are added, and $1 + 2 = 2 + 1$.
         "d" :: An engine that goes to `b` first and does *not wait* finds 20. The machine waits.
         """),
 ]

@@ -389,7 +389,7 @@ QUESTIONS: list[Question] = [
         20.0  :: 20 is the number of operations. At each of them a path can go on in two ways: $2 \cdot 2 \cdots 2 = 2^{20}$.
         21.0  :: 21 is the number of nodes, and that many firings are enough. But there are $2^{20}$ paths.
         400.0 :: $20^2$: but each doubling *doubles* the paths. Two, four, eight, ..., $2^{20}$.
-        1.0   :: Once is right for a good engine. An engine that follows paths visits `x` on each of $2^{20}$.
+        1.0   :: Once is right for a good engine. An engine that follows paths visits `x` once on each of the $2^{20}$ paths.
         2.0   :: Two paths after the first doubling, four after the second, and so on up to $2^{20}$.
         """),
 ]
@@ -411,9 +411,9 @@ EXERCISES: list[Exercise] = [
         return () =>                              :: `backward` returns nothing. Is there a `return`?
         self.variable.grad += grad => grad += self.variable.grad; self.variable.grad = grad :: That line writes into the array that arrived
         else: => ;; self.variable.grad += grad => :: Only the first gradient is kept. What comes later has to be added.
-        self.variable.grad += grad => self.variable.grad = (self.variable.grad + grad) / 2 :: The mean of what came. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.
+        self.variable.grad += grad => self.variable.grad = (self.variable.grad + grad) / 2 :: That is the mean of what arrived. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.
         self.variable.grad += grad => self.variable.grad = grad :: The second gradient has replaced the first. This is the `=` instead of `+=` of lesson 4: gradients *add up*.
-        self.variable.grad = grad.copy() => self.variable.grad = np.ones_like(grad) + grad :: It began with a one. Begin with what arrives, or with zeros and add.
+        self.variable.grad = grad.copy() => self.variable.grad = np.ones_like(grad) + grad :: The sum begins with a one. Begin with what arrives, or with zeros and add.
         self.variable.grad = grad.copy() => self.variable.grad = grad.copy() + grad :: The first gradient was counted twice: it is put there, and then added as well.
         return () => return (grad,) :: There is nothing behind a leaf: `backward` returns an empty tuple
         grad.copy() => grad.copy :: `grad.copy` without brackets only names the method.
@@ -436,7 +436,7 @@ EXERCISES: list[Exercise] = [
         hint: The first factor was kept under the name `self._saved_self`.
         hint: Fill in `grad * self._saved_self`.
 
-        grad * self._saved_other, grad * self._saved_self => grad + self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
+        grad * self._saved_other, grad * self._saved_self => grad + self._saved_other, grad + self._saved_self :: That adds. What arrives is *multiplied* by the local derivative, which is the other factor.
         return grad * self._saved_other, grad * self._saved_self => first = grad * self._saved_other; grad *= self._saved_self; return first, grad :: That line writes into the array that arrived
         instead of grad * self._saved_other, grad * self._saved_self:
         grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: the gradient of the *first* factor. Swap the roles: what was the second factor multiplied by?
@@ -450,8 +450,8 @@ EXERCISES: list[Exercise] = [
         grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` passes to `record`, under these names: `_saved_self` and `_saved_other`.
         grad * self._saved_other, None               :: `None` is for an input that did not ask
         grad * self._saved_other,                    :: `backward` returns 1 gradients, but the node has 2 inputs.
-        grad * self._saved_other, grad + self._saved_self :: Added. What arrives is *multiplied* by the local derivative, which is the other factor.
-        grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: That is the mean of the two factors. Nothing is averaged: the second factor meets the whole first one.
+        grad * self._saved_other, grad + self._saved_self :: That adds. What arrives is *multiplied* by the local derivative, which is the other factor.
+        grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: That is the mean of the two factors. Nothing is averaged: the second factor gets what arrives times the whole first one.
         grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not divided between the two factors. Each gets all of it, times the other factor.
         grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
         grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
@@ -484,7 +484,7 @@ EXERCISES: list[Exercise] = [
         instead of (grad * (1 - self._saved_result**2),):
         grad * (1 - self._saved_result**2)             :: For a single entry, write a comma after it
         None,                                          :: `None` is for an input that did not ask
-        grad + (1 - self._saved_result**2),            :: Added. What arrives is *multiplied* by the local derivative.
+        grad + (1 - self._saved_result**2),            :: That adds. What arrives is *multiplied* by the local derivative.
         grad * (1 + self._saved_result**2),            :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter on both sides, not steeper.
         grad * (self._saved_result**2 - 1),            :: The sign is flipped: $1 - \tanh^2$. The curve rises everywhere.
         grad * (1 - np.tanh(self._saved_result) ** 2), :: The $\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.
@@ -554,7 +554,7 @@ EXERCISES: list[Exercise] = [
         waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
         waiting[parent] += 1 => waiting[parent] += waiting[node] :: Every count stays 0: nothing is added, or only the count of `node`, which begins at 0. Each arrow that leads to a node adds 1.
         todo.append(parent) => todo.append(node) :: `node` has been visited. It is `parent` that is new, and has parents of its own: it goes on the list.
-        todo = [root] => todo = [] :: The loop never runs, for nothing is in `todo`. It begins with the root in it.
+        todo = [root] => todo = [] :: The loop never runs, because `todo` is empty. Begin with the root in it.
         waiting[parent] += 1 => waiting[parent] = len(parent.next_functions) :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
         waiting = {root: 0} => waiting = {} :: The root is missing. It waits for nothing, but it is one of the nodes: begin with `{root: 0}`.
         waiting[parent] += 1 => waiting[node] += 1 :: It was counted at `node`, which sends. It is `parent` that will receive one more.
@@ -652,7 +652,7 @@ EXERCISES: list[Exercise] = [
                 arrived[parent] = arrived.get(parent, 0) + part
                 ready.append(parent) :: A node goes into `ready` at *every* arrival, and fires with the total of that moment. Put it in once: when its count is 0.
         node(arrived.pop(node)) => node(grad) :: Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
-        arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] * part :: The parts were multiplied. Along a path gradients multiply, and the nodes see to that. Where paths meet they *add*: `+ part`.
+        arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] * part :: The parts were multiplied. Along a path gradients multiply, and the nodes do that. Where paths meet they *add*: `+ part`.
         node(arrived.pop(node)) => node.backward(arrived.pop(node)) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
         engine.count_consumers(root)                 :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
         for (parent, _), part in => for parent, part in :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.

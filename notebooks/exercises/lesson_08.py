@@ -245,7 +245,7 @@ QUESTIONS: list[Question] = [
         3.0  :: 3 arrives at `y`. On the way to `x` it is multiplied by 2: 6.
         None :: One path is cut, the other is whole. Through that one 6 arrives.
         0.0  :: One path is cut, the other is whole. Through that one 6 arrives.
-        8.0  :: The mean of 6 and 10. Nothing is averaged where paths meet, and one of these is cut: 6.
+        8.0  :: That is the mean of 6 and 10. Nothing is averaged where paths meet, and one of these is cut: 6.
         32.0 :: 32 is the *value* of `out`. The gradient says how fast it moves along the attached path: 6.
         """),
     question(r"""
@@ -342,7 +342,7 @@ EXERCISES: list[Exercise] = [
         plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
         plain = 0                           :: `y` moves when `a` does. A gradient of 0 would mean that it does not.
         b_frozen = 30                       :: 30 is the value of `y`, frozen or not. The question is how it moves with `a`.
-        b_frozen = 7.5                      :: That is half of it. Freezing `b` does not share anything out: `a` gets all that it gets in the first line.
+        b_frozen = 7.5                      :: That is half of it. Freezing `b` divides nothing: `a` gets all that it gets in the first line.
         b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
         both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
         both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
@@ -353,15 +353,15 @@ EXERCISES: list[Exercise] = [
         detached = 15                       :: The number is that of `plain`. But `detach` cuts the only path from `y` to `a`.
         detached = 3                        :: `detach` cuts the only path from `y` to `a`. What is left of it does not count for `a`.
         plain = 30                          :: 30 is the value of `y`. Its slope in `a`: $b$ times $x$.
-        plain = 6                           :: $2 \cdot 3$: but `a` does not meet itself. It meets $x$, and then $b$.
+        plain = 6                           :: $2 \cdot 3$: but `a` is not multiplied by itself. On its way are $x$, and then $b$.
         plain = 8                           :: Added: $5 + 3$. Along a path the numbers are multiplied.
-        plain = 4                           :: The mean of 5 and 3. Along a path the numbers are multiplied, nothing is averaged.
-        plain = 7.5                         :: That is half of it. Nothing is shared out or averaged along a path: it is $b$ times $x$.
-        plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets what *it* meets on its way: $x$, and then $b$.
+        plain = 4                           :: That is the mean of 5 and 3. Along a path the numbers are multiplied, not averaged.
+        plain = 7.5                         :: That is half of it. Nothing is divided or averaged along a path: it is $b$ times $x$.
+        plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets the product of what is on *its* way: $x$, and then $b$.
         plain = 3                           :: 3 is what arrives at `h`. On the way to `a` it is multiplied by $x = 5$.
         plain = None                        :: Nothing is cut here: there is a path from `y` to `a`.
         b_frozen = 0                        :: Freezing `b` leaves out the gradient *of* `b`. It leaves `a` alone: the value of `b` is 3 as before.
-        b_frozen = 5                        :: The value of `b` is 3 as before, and `a` meets it on its way. Frozen is not gone.
+        b_frozen = 5                        :: The value of `b` is 3 as before, and it is still on the way to `a`. Frozen is not gone.
         block = 0                           :: There is no path to `a`, because `h` was made in the block. Nothing is computed: not even a zero.
         block = 5                           :: The walk from `y` gets to `b` and no further: `h` has no `grad_fn`.
         both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
@@ -376,7 +376,7 @@ EXERCISES: list[Exercise] = [
         15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here: half of it.
         15, None, 15, None, 15, 15          :: In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.
         15, None, 15, None, 15, None        :: In the last line one of the two `h` is attached: there is a way back.
-        10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is what `a` meets on its way: $x = 5$ and then $b = 3$.
+        10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is the product of what is on its way: $x = 5$ and then $b = 3$.
         3, None, 3, None, 3, 30             :: That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.
         """),
     exercise(r"""
@@ -449,7 +449,7 @@ EXERCISES: list[Exercise] = [
         hint: A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?
 
         target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but here it is about *one value*, and for that there is a method.
-        target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Take it out of its history.
+        target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Detach it from its history.
         target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here there is no flag, and only one value.
         target = 'e'               :: What is made in `inference_mode` cannot be part of a loss that you train with: the backward pass would need it.
         backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
@@ -464,7 +464,7 @@ EXERCISES: list[Exercise] = [
         serve = 'b'                :: `detach` is for one value. A program that only makes predictions never needs a graph at all.
         serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
         serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
-        shared_loop = 'a'          :: `no_grad` is always off. The loop runs for training as well: the switch has to take the flag.
+        shared_loop = 'a'          :: `no_grad` always turns recording off. The loop runs for training as well: the switch has to take the flag.
         shared_loop = 'b'          :: `detach` is for one value, and it always cuts. The loop trains as well: the switch has to take the flag.
         shared_loop = 'c'          :: Weights that do not ask would not train in the other run. It is the *recording* that the flag should switch.
         shared_loop = 'e'          :: In `inference_mode` nothing trains. The loop runs for training as well: the switch has to take the flag.

@@ -423,7 +423,7 @@ EXERCISES: list[Exercise] = [
         x = checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The second group gets the original `x`. It should get the result of the first group.
         checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False).detach() :: Something cuts the path between the groups: blocks 0 and 1 are never run again, and get no gradient.
         x = checkpoint(first, x, use_reentrant=False) => x = torch.no_grad()(first)(x) ;; checkpoint(last, x, use_reentrant=False) => torch.no_grad()(last)(x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
-        x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the line that is there.
+        x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the call above it.
         blocks[0](x)               :: Only the first block has run. Four blocks, in two groups.
         return x                   :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
         blocks[1](blocks[0](t)) => blocks[3](blocks[2](t)) ;; blocks[3](blocks[2](t)) => blocks[1](blocks[0](t)) :: The two groups are in the wrong order: blocks 0 and 1 come first.

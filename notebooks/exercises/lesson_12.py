@@ -213,7 +213,7 @@ QUESTIONS: list[Question] = [
         found: Yes: the missing gradient is filled in with zeros, so that the rule can add it like any other.
         missed: **b**: zeros are filled in for an output that is not used.
 
-        "a" :: No gradient comes, that is right. But a rule would fail on `None`, so zeros are filled in: **b**.
+        "a" :: It is right that no gradient arrives. But a rule would fail on `None`, so zeros are filled in: **b**.
         "c" :: The pass begins with a 1 at `product` alone. For `total` zeros are filled in: **b**.
         "d" :: `backward` always gets one gradient per output. For one that is not used, zeros are filled in: **b**.
         """),

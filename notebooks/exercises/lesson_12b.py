@@ -107,7 +107,7 @@ EXERCISES: list[Exercise] = [
 
         min=0 => max=0 :: `max=0` keeps what is *below* 0. $\max(x, 0)$ keeps what is above: `min=0`.
         torch.clamp(x, min=0) => abs(x) :: $|x|$ is $\max(x, 0)$ for positive `x` only.
-        torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.log1p(torch.exp(x)) :: The exponential of a large `x` is still infinite. The formula takes it of $-|x|$.
+        torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.log1p(torch.exp(x)) :: The exponential of a large `x` is still infinite. The formula uses that of $-|x|$.
         torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) + torch.exp(-abs(x)) :: The logarithm is missing: $\log(1 + t)$, with $t = e^{-|x|}$, is `torch.log1p(t)`.
         torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.log(1 + torch.exp(x)) :: The backward is careful, the forward is not: $e^{89}$ does not fit into `float32`, nor $e^{1000}$ into double. Use the formula with $-|x|$.
         torch.clamp(x, min=0) + torch.log1p(torch.exp(-abs(x))) => torch.clamp(x, min=0) + torch.log(1 + torch.exp(-abs(x))) :: Nearly: `1 + t` loses a `t` as small as $e^{-89}$, so the logarithm is 0. `torch.log1p(t)` keeps it.

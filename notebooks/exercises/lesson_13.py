@@ -311,7 +311,7 @@ QUESTIONS: list[Question] = [
 
         "a" :: The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.
         "b" :: The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.
-        "d" :: Once, that is right. But nothing is averaged where paths meet: $1 + 4$.
+        "d" :: Once is right. But nothing is averaged where paths meet: $1 + 4$.
         """),
     question(r"""
         13.b how many of five batches are alive when outputs are stored as they are
@@ -361,7 +361,7 @@ EXERCISES: list[Exercise] = [
         t.register_hook(seen.append) => t.grad_fn.register_hook(lambda leaving, arrived: seen.append(arrived[0]))                         :: That is a hook on the *node*, and a leaf has none: its `grad_fn` is `None`. The tap belongs on the tensor, `t.register_hook`.
         t.register_hook(seen.append(t.grad)) :: `seen.append(...)` with parentheses is called at once, and its result, `None`, is registered. Pass the function itself.
         t.register_hook(seen.append); return :: The tap works. But return the handle
-        seen.append => lambda grad: (seen.append(grad), grad * 2)[1] :: Your hook answers, and so it changes the gradient. A spy returns nothing.
+        seen.append => lambda grad: (seen.append(grad), grad * 2)[1] :: Your hook returns a value, and so it changes the gradient. A spy returns nothing.
         seen.append => lambda grad: (seen.append(grad), t.detach())[1] :: Your hook returns something else, which replaces the gradient. A spy returns nothing.
         seen.append => lambda grad: seen.append(t.detach()) :: That is the *value* of `t`. The hook is given the gradient: append that.
         seen.append => lambda grad: seen.append(t.grad) :: `t.grad` is `None` then, because `t` is not a leaf. What the hook is *given* is the gradient: append that.

@@ -275,7 +275,7 @@ QUESTIONS: list[Question] = [
         1.0    :: The *loss* is one number. Its gradient has one for each pixel.
         10.0   :: That is the gradient with respect to the scores. The picture has more entries.
         2730.0 :: That is the number of *weights*, and they do not ask here.
-        256.0  :: That is what arrives before the linear layer. It goes on, to the pixels.
+        256.0  :: That is the gradient at the input of the linear layer. The pass goes on, to the pixels.
         8.0    :: 8 × 8: one for each pixel.
         """),
     question(r"""
@@ -286,7 +286,7 @@ QUESTIONS: list[Question] = [
 
         "a" :: That is plausible for a tenth of grey. But along the gradient all 64 effects add up.
         "b" :: The sizes are the same, not the directions: the coin's effects cancel each other.
-        "d" :: The coin is irregular, which is why its effects cancel. The gradient knows where it hurts.
+        "d" :: The coin is irregular, which is why its effects cancel. The gradient gives each pixel the direction that raises the loss.
         """),
 ]
 
@@ -412,7 +412,7 @@ EXERCISES: list[Exercise] = [
         cross_entropy(model(x), label) => model(x).max() :: That is the gradient of the largest *score*. The loss depends on all ten, and on `label`.
         -saliency(model, picture, label)           :: A size is never negative: leave out the minus.
         instead of g.abs().reshape(8, 8):
-        g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter as much: take the size, `abs()`.
+        g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter just as much: take the size, `abs()`.
         g.abs().reshape(8, 8).T                 :: The picture is transposed: rows and columns are swapped.
         (g.abs() / g.abs().max()).reshape(8, 8) :: You divide by the largest. That would do for a drawing; here you need the sizes themselves.
         g.reshape(8, 8)                         :: The sign is still there. You need the *size*: `abs()`.
@@ -497,7 +497,7 @@ EXERCISES: list[Exercise] = [
         grads = torch.autograd.grad(loss, list(model.parameters())) => model.zero_grad(); loss.backward(); grads = [p.grad for p in model.parameters()] :: Your function leaves a gradient in `model.0.weight.grad`
 
         instead of sum((g * g).sum() for g in grads).sqrt():
-        sum(g.norm() for g in grads).sqrt()            :: The root of the sum of *lengths*. Square each entry, add, and then one root.
+        sum(g.norm() for g in grads).sqrt()            :: That is the root of the sum of *lengths*. Square each entry, add, and then one root.
         sum(g.sum() ** 2 for g in grads).sqrt()        :: First added, then squared: entries of different sign cancel. Square each entry first.
         sum((g * g).sum() for g in grads)              :: The root is missing: that is the square of the length.
         sum((g * g).sum() for g in grads) ** 2         :: You square once more. The length is the *root* of the sum: `** 0.5`.
@@ -511,7 +511,7 @@ EXERCISES: list[Exercise] = [
         _losses                                        :: Those are the losses themselves. You need the length of the *gradient* of each.
         sum(g.square().sum() for g in grads).sqrt().item() :: The number is right, but `torch.stack` takes tensors: leave out the `.item()`.
         torch.cat(grads).norm()                        :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
-        torch.stack([g.norm() for g in grads]).mean()  :: A mean of the lengths of parts. Squares add up to the square of the whole length.
+        torch.stack([g.norm() for g in grads]).mean()  :: That is a mean of the lengths of parts. Squares add up to the square of the whole length.
         sum((g * g).sum() for g in grads[:4]).sqrt()   :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
         sum((g * g).sum() for g in grads).sqrt() / len(grads) :: You divide by the number of tensors. A length has no division in it.
         grads[0].sum()                                 :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.

@@ -332,7 +332,7 @@ EXERCISES: list[Exercise] = [
         out = 105   :: The masked value is in it with its full 100. Its weight is 0.
         d_0 = 4     :: That is weight times value. The softmax takes away the result: if this weight grows, the others shrink.
         d_0 = 3     :: That is value minus result. The weight is still missing.
-        d_0 = 0.5   :: That is the weight, which is the gradient of the *value*. The score's is the weight times (value minus result).
+        d_0 = 0.5   :: That is the weight, which is the gradient of the *value*. The gradient of the score is the weight times (value minus result).
         d_0 = -1.5  :: The sign: a better match with this key makes the result *larger*, since its value is above 5.
         d_0 = 2     :: That is $w(1-w)\,v$: what this score does through its own weight alone. The other weights move as well, since all add up to 1.
         d_0 = 8     :: That is what arrives at the *weight*. The softmax's rule is still to come.
@@ -453,7 +453,7 @@ EXERCISES: list[Exercise] = [
         torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: An empty row has *equal* weights now, since all its scores are alike: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
         torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax has made a `nan`, and on the way back it sends one. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
         masked, 0.0 => scores, 0.0 :: The empty rows are right. In the others the mask is missing.
-        any(1 => any(0 :: Whether anything is allowed is asked of a *row*, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, it counts for a column.
+        any(1 => any(0 :: The question is whether a *row* has anything allowed, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, the answer is for a column.
         safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
         safe_weights(scores, ~allowed) :: The mask is inverted: `allowed` is True where a position may be read.
         safe_weights(scores.T, allowed.T).T if scores.shape[0] == scores.shape[1] else safe_weights(scores, allowed) :: Your columns add up to 1. A *row* belongs to a query.
@@ -471,9 +471,9 @@ EXERCISES: list[Exercise] = [
 
         row @ v => row.sum() :: The plain sum of a row, and its mean, can be constant: for (y, -y) it is always 0, for probabilities always 1. Use unequal weights.
         row @ v => (row * row).sum() :: The sum of the squares can be constant too: for a point on a circle it is. Use unequal weights, and the entries as they are.
-        row @ v => row[0] :: That asks the first entry of the row alone. Another one may read more.
-        row @ v => row[-1] :: Only the last entry of the row counts there. Another one may read more.
-        row @ v => row.max() :: Only one entry of the row gets through `max`. All of them should be asked.
+        row @ v => row[0] :: That only looks at the first entry of the row. Another entry may read more.
+        row @ v => row[-1] :: Only the last entry of the row counts there. Another entry may read more.
+        row @ v => row.max() :: Only one entry of the row gets through `max`. All of them should count.
         g[j].abs().sum() > 0 => g[j].sum() > 0 :: A sum of the entries can cancel to 0, or be negative. Take sizes: `g[j].abs().sum()`.
         g[j].abs().sum() > 0 => g[j].sum() != 0 :: A sum of the entries can cancel: in the running sum they are +1 and -1. Take sizes first, `g[j].abs()`.
         g[j].abs().sum() > 0 => g[j][0] != 0 :: That looks at the first entry of each position only.
@@ -482,7 +482,7 @@ EXERCISES: list[Exercise] = [
         g[j].abs().sum() > 0 => g[j].abs().sum() > 0.5 :: A small gradient is a dependence too: more than 0 is enough.
         g[j].abs().sum() > 0 => g[j].abs().sum() == 0 :: Those are the positions that are *not* read.
         g[j].abs().sum() > 0 => True :: That is every position. Ask the gradient which of them are read.
-        row @ v => (f(x) * torch.arange(1.0, f(x).numel() + 1).reshape(f(x).shape)).sum() :: You have asked all outputs at once. Only row `t`.
+        row @ v => (f(x) * torch.arange(1.0, f(x).numel() + 1).reshape(f(x).shape)).sum() :: That takes all outputs at once. Take only row `t`.
         return list(range(t + 1)) :: That is what a causal model *should* read. Find out what this one does.
         x.clone().requires_grad_() => x.requires_grad_() ;; (g,) = torch.autograd.grad(row @ v, x) => (row @ v).backward(); g = x.grad :: leaves a gradient in `x.grad`
         [j for j in range(len(x)) if g[j].abs().sum() > 0] => [bool(g[j].abs().sum() > 0) for j in range(len(x))] :: Those are True and False. Return the positions: `[j for j in ... if ...]`.

@@ -64,7 +64,7 @@ REPLIES = {
     "one of several": "That is `{name}`, and it is right. {several}",
     "returns one": "It returns {what}, `{value}`. {several}",
     "returns some": "It returns {count}. {several}",
-    "order of several": "The values are right, but they are returned in another order. {several}",
+    "order of several": "The values are right, but they are returned in a different order. {several}",
     "part is None": "`{name}` is `None`. Return a value for it.",
     "not yours": (
         "`{name}` is not passed to your function: it comes from a cell above, in the notebook. Of what your "
@@ -109,7 +109,7 @@ REPLIES = {
     "KeyError": "The dictionary has no such key. Print its keys.",
     "RecursionError": "The function calls itself and never comes to an end.",
     "SystemExit": "`exit()` and `quit()` stop the kernel. Use `return` to leave a function.",
-    "TypeError": "A value has another type than that line expects. Print it, and its type.",
+    "TypeError": "A value has a different type from what that line expects. Print it, and its type.",
     "attribute of None": (
         "The value before `.{what}` is `None`. Has no gradient arrived there, or does a function return nothing?"
     ),
@@ -120,7 +120,7 @@ REPLIES = {
     "attribute of an array": "The value before `.{what}` is a NumPy array, not a tensor.",
     "other operands": "One of the values is a {what}. That line needs numbers or tensors.",
     "not callable": "The parentheses come after something that is not a function. Is an operator missing, such as `*`?",
-    "other arguments": "That function takes other arguments. Compare the call with its `def` line or its `help`.",
+    "other arguments": "That function takes different arguments. Compare the call with its `def` line or its `help`.",
     "unpack": "On the left of the `=` there must be as many names as there are values on the right.",
     "unpack nothing": (
         "There is nothing on the right of the `=`. (With `ctx.saved_tensors`: `forward` has saved nothing.)"
