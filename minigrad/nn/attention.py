@@ -57,7 +57,7 @@ class MultiheadAttention(Module):
         need_weights: bool = True,
         attn_mask: Weight = None,
     ) -> tuple[Tensor, Tensor | None]:
-        """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True where attention is not allowed, or terms.
+        """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True for no attention, or numbers to add.
 
         Raises AssertionError or RuntimeError for shapes that do not fit.
         """
