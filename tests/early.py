@@ -1,6 +1,6 @@
-"""Loaded by `-p tests.early` before pytest's other plugins: with nbval come nbformat and jsonschema, and with that one,
-where it is installed, a package that parses a grammar for a second in each process, to check addresses that no notebook
-has. jsonschema does without it, too.
+"""Loaded by `-p tests.early` before pytest's other plugins: nbval imports nbformat and jsonschema, which imports, if installed,
+a package that spends a second in each process parsing a grammar for addresses that no notebook has. jsonschema also works
+without it.
 """
 
 import sys

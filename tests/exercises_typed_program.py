@@ -1,4 +1,4 @@
-"""What a learner and a teacher write with `exercises`, as a type checker reads it, with wrong calls that it refuses.
+"""What learners and teachers write with `exercises`, for a type checker, including wrong calls that it must refuse.
 
 `make lint` runs `mypy --strict` on it. Each `type: ignore` names the error that is expected on its line.
 """

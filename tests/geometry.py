@@ -1,5 +1,5 @@
 """What is wrong with the geometry of a drawn SVG: an arrow that passes under a label or over the caption of a frame, bends
-sharply or is far from its word, whatever is drawn."""
+sharply or is far from its label. Works for any drawing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from viz.read.text import width
 
 SVG = "{http://www.w3.org/2000/svg}"
-STEP = 4.0  # points; an arrow is looked at in pieces of this length
-FURTHEST = 14.0  # points from an arrow to its word: a gradient takes more room than "grad" there
+STEP = 4.0  # points; arrows are checked in pieces of this length
+FURTHEST = 14.0  # points from an arrow to its label: a gradient takes more room than "grad"
 SHARPEST = 60.0  # degrees, within three pieces
 
 
 @dataclass
 class Arrow:
-    """An arrow: points on it at equal distances (x + iy), and its label with the middle and the size of that."""
+    """An arrow: points on it at equal distances (x + iy), and its label with its centre and size."""
 
     who: str
     points: np.ndarray
@@ -50,10 +50,10 @@ def arrows(svg: str) -> list[Arrow]:
 
 
 def faults(svg: str) -> list[str]:
-    """Every arrow that passes under the label of another one or over a caption, turns sharply, or whose word is far from it."""
+    """Every arrow that passes under another's label or over a caption, turns sharply, or whose label is far from it."""
     found, every, groups = [], arrows(svg), list(ET.fromstring(svg).iter(f"{SVG}g"))
     lines = [i for i, group in enumerate(groups) if group.find(f"{SVG}path[@class='line']") is not None]
-    plates = [  # with a ground of its own, and painted after the arrows
+    plates = [  # with its own background, and painted after the arrows
         (*group.itertext(), group.find(f"{SVG}text").get("x"))
         for group in groups[max(lines, default=0) :]
         if group.get("class") == "over" and group[0].tag == f"{SVG}rect" and group[0].get("fill")

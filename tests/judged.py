@@ -1,4 +1,4 @@
-"""What the tests of the exercises share: all exercises and questions, and what is said to an answer."""
+"""Shared by the tests of the exercises: all exercises and questions, and the reply to an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages in docs/ say is so: their code runs and gives the numbers that stand beside it, their picture is of today."""
+"""The pages in docs/ are true: their code runs and gives the numbers next to it, and their picture is up to date."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def run(page: str) -> dict:
-    """The names that the code of a page leaves behind."""
+    """The names that the code of a page defines."""
     space: dict = {"__name__": "page"}
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)
     for block in blocks:
@@ -31,7 +31,7 @@ def test_the_operation_of_the_page_is_one_statement_and_does_what_it_says():
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=DOCS.parent, capture_output=True, text=True, check=True
     )
-    # in a process of its own, as an operation once declared stays
+    # in a separate process, since a declared operation cannot be removed
     result, slope = ast.literal_eval(done.stdout)
     text = (DOCS / "add_an_operation.md").read_text(encoding="utf-8")
     assert f"# {result}" in text and f"# x.grad: {slope}" in text

@@ -1,4 +1,4 @@
-"""What a lesson's text tells one to type is understood, in the stepper or by `check` and `predict` under it.
+"""Whatever a lesson's text suggests typing is understood, by the stepper or by `check` and `predict` under it.
 
 The examples are taken out of the notebooks: texts in code after "such as", "as in", "write" and the like.
 """
@@ -27,7 +27,7 @@ TOLD_TO_TYPE = re.compile(
     r"(?:such as|as in|like|[Ww]rite|[Aa]nswer(?: with)?|[Tt]ype|[Ee]nter)(?: [^.`]{0,60})? "
     r"(`[^`]+`(?:(?:, or | or |, | and )`[^`]+`)*)"
 )
-# what is said to an answer that is not understood, whatever else it is
+# the beginning of every reply to an answer that is not understood
 FORMS = [REPLIES[key].split("{")[0] for key in ("unread", "one letter", "one number", "list", "table")]
 FORMS += ["should be letters", "That is a", "Write a list", "is not an answer"]
 
@@ -75,7 +75,7 @@ def test_check_and_predict_understand_the_example(path, place, cell, text):
         if exercise.typed:
             right = list(exercise.reference)
             replies = []
-            for number in range(len(right)):  # in whichever of the parts it is meant for
+            for number in range(len(right)):  # in the part that it is meant for, whichever that is
                 for given in (value, text):
                     replies.append(check(key, *right[:number], given, *right[number + 1 :]).text)
             assert any(not any(form in reply for form in FORMS) for reply in replies), replies
@@ -93,7 +93,7 @@ console.log(JSON.stringify(questions.map((question) => {
 
 @cache
 def questions_of(path: Path, place: int) -> list[dict]:
-    """What the stepper of a cell asks to be typed, got by running the lesson as far as that. (Nothing is drawn.)"""
+    """The questions of a cell's stepper, from running the lesson up to that cell. (Nothing is drawn.)"""
     matplotlib.use("Agg")
     scope: dict = {"__name__": "__main__"}
     cells = [cell.source for cell in read(path).cells[: place + 1] if cell.cell_type == "code"]
@@ -106,7 +106,7 @@ def questions_of(path: Path, place: int) -> list[dict]:
 
 
 def replies_to(text: str, questions: list[dict]) -> list[dict]:
-    """What the stepper says to it, question by question."""
+    """The stepper's replies to a text, question by question."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node is not installed")

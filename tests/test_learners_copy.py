@@ -1,4 +1,4 @@
-"""What a learner gets in my_lessons/: lessons with no answer in sight, never anything lost, imports and progress that work."""
+"""What a learner gets in my_lessons/: lessons with no answer in sight, working imports and progress; nothing is ever lost."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ QUESTIONS = [(path.name, key) for path in BY_NUMBER.values() for key in lessons.
 
 @pytest.mark.parametrize(("name", "key"), QUESTIONS, ids=[key for _, key in QUESTIONS])
 def test_the_truth_of_a_prediction_is_not_on_the_page(given, name, key):
-    """Neither beneath the question, up to where its outcome is folded or a new section begins, nor in what it asks."""
+    """Neither below the question, up to where its outcome is folded or a new section begins, nor in the question itself."""
     cells = nbformat.read(given / name, 4).cells
     asked = next(at for at, cell in enumerate(cells) if tagged(cell, "predict") == key)
     truth = describe(lessons.find_question(key).truth())
@@ -78,7 +78,7 @@ def test_the_truth_of_a_prediction_is_not_on_the_page(given, name, key):
 
 
 def test_what_says_how_a_prediction_came_out_is_folded(given):
-    """Of nearly all questions: two may share a text, and of a few the outcome is told by an exercise or the next section."""
+    """For nearly all questions: two may share a text, and for a few, an exercise or the next section gives the outcome."""
     folded = 0
     for name in {name for name, _ in QUESTIONS}:
         folded += sum(
@@ -124,7 +124,7 @@ def test_a_second_time_nothing_changes(project, tmp_path):
 
 
 def test_a_copy_nobody_has_written_in_is_updated_silently(project, tmp_path):
-    """Also one that was run: JupyterLab saves outputs, counts, metadata, and an empty cell at the end."""
+    """Also one that was run: JupyterLab adds outputs, counts, metadata, and an empty cell at the end."""
     mine = tmp_path / "mine"
     refresh(mine, project)
     ran = nbformat.read(mine / NAME, 4)
@@ -166,7 +166,7 @@ def test_what_a_learner_has_written_stays_and_the_new_lesson_comes_beside_it(pro
 
 
 def test_what_a_learner_wrote_in_the_project_itself_is_taken_over_as_theirs(project, tmp_path):
-    """Before there was a copy. Then git brings the lesson back as it was, and later a newer one."""
+    """Before there was a copy. Then git restores the original lesson, and later brings a newer one."""
     mine, git = tmp_path / "mine", ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(project)]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "lessons"]):
         subprocess.run([*git, *words], check=True)
@@ -267,7 +267,7 @@ def test_whatever_is_damaged_nothing_is_lost(project, tmp_path, what, damage):
     change(project / NAME, "# new")
     refresh(mine, project)
     assert source(mine / "index.ipynb") == "# mine" and source(mine / "new_index.ipynb") == "# new"
-    if what == NAME:  # perhaps half saved by a machine that stopped: not ours to replace
+    if what == NAME:  # perhaps half saved when the machine stopped: it must not be replaced
         assert (mine / NAME).read_text(encoding="utf-8") == damage and source(mine / NEW) == "# new"
 
 
@@ -331,7 +331,7 @@ def test_both_know_the_same_folder():
 
 
 def environment() -> dict[str, str]:
-    """Of a learner's kernel: not under pytest, and nothing on the path but what is installed."""
+    """The environment of a learner's kernel: not under pytest, and with only installed packages on the path."""
     return {
         key: value
         for key, value in os.environ.items()
@@ -360,7 +360,7 @@ def test_progress_lies_beside_the_lessons_in_sight(given, tmp_path):
 
 @pytest.mark.long
 def test_a_lesson_runs_in_the_copy_with_the_data_it_needs(given, monkeypatch):
-    """From nbclient in an empty folder of a learner: what JupyterLab, VS Code and Binder do. Lesson 17 reads a file."""
+    """Run by nbclient in a learner's empty folder, as JupyterLab, VS Code and Binder do. Lesson 17 reads a file."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     notebook = nbformat.read(given / BY_NUMBER["17"].name, 4)
     last = next(at for at, cell in enumerate(notebook.cells) if cell.id == "data")

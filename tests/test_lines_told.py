@@ -1,7 +1,7 @@
-"""An error is told with the line of the learner's in which it arose, whatever code of the learner's or a library's it is in.
+"""An error is reported with the learner's line in which it arose, whether it was raised in the learner's code or a library's.
 
 Each solution is taken as a learner's cell, and a piece of code that raises is put in front of its first statement. The line
-that must be told is marked in it. (test_replies.py does so with an operation alone, for every exercise.)
+that must be reported is marked in it. (test_replies.py does so with an operation alone, for every exercise.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from exercises.judge import judge
 from exercises.model import module_of
 from tests.judged import EXERCISES
 
-# minigrad warns of what these answers do
+# minigrad warns about these answers
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 HERE = "# here"
@@ -83,7 +83,7 @@ CODE = [exercise for exercise in EXERCISES if not exercise.typed]
 
 @pytest.mark.parametrize("kind", PLANTED)
 def test_the_line_that_is_told_is_the_one_that_raised(kind, monkeypatch):
-    monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 0.0))  # the line is told in any case
+    monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 0.0))  # the line is reported in any case
     failed, first = [], list(PLANTED).index(kind) % 4
     for exercise in CODE[first::4]:  # two of the eight kinds for each exercise
         source = planted(kind, exercise.solution_source)

@@ -1,4 +1,4 @@
-"""tools/mutants.py: each mutant is one small change that parses, and a mistake on a watched line is noticed."""
+"""tools/mutants.py: each mutant is one small change that parses, and a mistake on a covered line is noticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every saved lesson has to have, so that a reader who runs nothing sees it all and nbval compares it all."""
+"""What every saved lesson must have, so that someone who only reads it sees everything, and nbval compares everything."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_cell_was_run_once_from_top_to_bottom(path):
 
 @each_book
 def test_no_line_of_code_is_longer_than_a_cell_is_wide(path):
-    """At 900 pixels JupyterLab and the site show about 89 letters; what is longer has to be scrolled to."""
+    """At 900 pixels JupyterLab and the site show about 89 letters; longer lines have to be scrolled."""
     long = [line for cell in code_cells(path) for line in cell.source.splitlines() if len(line) > 89]
     assert long == []
 
@@ -72,7 +72,7 @@ def test_no_cell_raises_or_warns_unless_it_is_meant_to(path):
 
 @each_book
 def test_ids_are_words_and_unique(path):
-    """The coverage table and the reader's links go by ids."""
+    """The coverage table and readers' links use the ids."""
     ids = [cell.id for cell in read(path).cells]
     assert len(ids) == len(set(ids))
     assert all(
@@ -222,8 +222,8 @@ def test_text_form_gives_the_lesson_back(path):
 
 @each_book
 def test_saved_lessons_are_in_normal_form(path):
-    """What `make notebooks` writes; so a lesson saved by JupyterLab, with its timings and widget state, is noticed. With
-    what notebooks/conftest.py compares, whenever a lesson is run: to build it again changes nothing."""
+    """The form that `make notebooks` writes, so that a lesson saved by JupyterLab, with its timings and widget state, is
+    noticed. With the comparison in notebooks/conftest.py at each run, this means that building it again changes nothing."""
     assert build.dump(build.normalise(nbformat.read(path, 4))) == path.read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The distribution: what the wheel holds and says, and that it works in an environment with nothing but what it asks for."""
+"""The distribution: the wheel's contents and metadata, and that it works in an environment with only its dependencies."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_clone_of_a_folder_has_no_links(address):
 
 
 def needed(name: str, found: set[str] | None = None) -> set[str]:
-    """A distribution and all that it requires, without extras, as they are installed here."""
+    """A distribution and all its dependencies, without extras, as installed here."""
     found = set() if found is None else found
     if name not in found:
         found.add(name)

@@ -1,4 +1,4 @@
-"""Where the text of a lesson says what is in the picture above or below it, that is in the picture, on minigrad and PyTorch.
+"""Whatever the text of a lesson says about the picture above or below it is in the picture, on minigrad and on PyTorch.
 
 The cells are run as the lesson has them; the picture is that of the last one.
 """
@@ -14,7 +14,7 @@ from tests.lesson_files import BY_NUMBER, read
 
 SETUP = "import minigrad as torch"
 
-# lesson; cells to run, the last one draws; what the text says of it; a part of the picture, and how often it is there
+# lesson; cells to run, of which the last one draws; the text about it; a part of the picture, and how often it occurs
 DESCRIBED = [
     ("2", "setup grow-y grow-z", "Three in all: two ellipses and a diamond.", r'class="node function', 2),
     ("2", "setup grow-y grow-z", "Three in all: two ellipses and a diamond.", r'class="node accumulate', 1),

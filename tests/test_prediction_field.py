@@ -1,4 +1,4 @@
-"""The field of a prediction: what is typed into it is read, noted and answered as by `predict`, and is there again later."""
+"""The field of a prediction: typed text is read, noted and answered as `predict` would, and is still there later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 
 @pytest.fixture(autouse=True)
 def live(tmp_path, monkeypatch):
-    """A new session, in a front end that runs widgets, with a progress file of its own."""
+    """A new session, in a front end that runs widgets, with a separate progress file."""
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
     for kept in ("_unwritten", "_news"):
         monkeypatch.setattr(store, kept, [])
@@ -89,7 +89,7 @@ def test_a_field_gives_nothing_away():
 
 
 def pressed(box, times: int) -> str:
-    """What the card of an exercise shows after its button has been pressed so often, as HTML."""
+    """The card of an exercise after its button has been pressed this many times, as HTML."""
     for _ in range(times):
         box.children[1].click()
     return "".join(output["data"]["text/html"] for output in box.children[0].outputs)

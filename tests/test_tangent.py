@@ -1,4 +1,4 @@
-"""The curve with two points that a slider moves: its numbers, what it says of itself, what it refuses."""
+"""The curve with two points that a slider moves: its numbers, its description, and the arguments it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stepper's cell that is run again: the recorded pass is shown again, and one line says so."""
+"""Running a stepper's cell again shows the recorded pass again, and one line says so."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from viz.show.failed import Failed
 
 
 def failed(do: Callable[[Any], Any], t: Any) -> Failed:
-    """What is known after ``do(t)`` has raised."""
+    """What viz reports after ``do(t)`` has raised."""
     with pytest.raises(Exception) as raised:
         do(t)
     found = viz.failure()
@@ -27,7 +27,7 @@ def failed(do: Callable[[Any], Any], t: Any) -> Failed:
 
 
 def code_of(place: Any) -> str:
-    """The line of source that a place names, read anew."""
+    """The line of source at a place, read again."""
     assert place.file == __file__
     return linecache.getline(place.file, place.number).strip()
 
@@ -398,7 +398,7 @@ def test_an_error_that_the_block_itself_catches_is_none(t):
     with (
         pytest.raises(KeyError),
         viz.record() as recording,
-    ):  # another, later, of which that one is not the cause
+    ):  # a later exception that this one did not cause
         with contextlib.suppress(Exception):
             x.reshape(2, 2)
         {}["missing"]

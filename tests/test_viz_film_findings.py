@@ -1,4 +1,4 @@
-"""What a film says of a training in words, and when it says nothing."""
+"""What a film says about a training run in words, and when it says nothing."""
 
 from __future__ import annotations
 

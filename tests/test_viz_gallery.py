@@ -1,4 +1,4 @@
-"""docs/gallery is what `make gallery` draws today: same programs, same bytes, and every program runs as it is printed."""
+"""docs/gallery is up to date with `make gallery`: same programs, same bytes, and every program runs as it is printed."""
 
 from __future__ import annotations
 

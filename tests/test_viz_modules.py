@@ -127,7 +127,7 @@ def test_boxes_nest_and_equal_neighbours_open_to_any_of_them(t):
 @pytest.mark.parametrize("fold", [None, 1, 2, True, "Block"])
 def test_whatever_is_folded_each_number_is_what_the_hooks_saw(t, fold):
     model, run = gpt(t, layers=2)
-    true = [*told_by_hooks(run(), dict(model.named_parameters()))]  # its hooks on the leaves go on counting
+    true = [*told_by_hooks(run(), dict(model.named_parameters()))]  # its hooks on the leaves keep counting
     model.zero_grad()
     data = payload(run(), fold=fold, names=model)
     assert_shown(data, true)

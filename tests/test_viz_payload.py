@@ -1,4 +1,4 @@
-"""What the page gets: complete, consistent, plain JSON, quickly."""
+"""The data sent to the page: complete, consistent, plain JSON, made quickly."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_a_folded_picture_still_has_every_step(t):
 
 
 def test_true_folds_modules_and_where_there_are_none_what_repeats(t):
-    """1 is equal to True, and a depth: it was taken for it."""
+    """1 is equal to True but is a depth: it was once mistaken for True."""
     for steps in (2, 10):
         x = t.tensor(0.5, requires_grad=True)
         y = x
@@ -197,7 +197,7 @@ def test_nothing_of_this_machine_or_run_is_in_the_payload():
 
 
 def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
-    """Of a processor that writes 100,000 numbers in 40 ms: one that has other work beside it takes longer for both."""
+    """On a processor that writes 100,000 numbers in 40 ms: on a busy one both take longer."""
 
     def time_of(work: Callable[[], object]) -> float:
         start = time.process_time()

@@ -129,7 +129,7 @@ def test_the_tensor_class_is_as_it_was_after_the_block(t):
 
 
 class Shell:
-    """As much of IPython's shell as the magic uses."""
+    """The part of IPython's shell that the magic uses."""
 
     execution_count = 1
 
@@ -312,7 +312,7 @@ def test_a_parameter_never_gives_its_name_to_what_it_was_called_with(t, call):
     assert names[:2] == ["x @ w", "tanh(x @ w)"] and names[-1] == "loss"
 
 
-# -- modules: a recording sees them run, so what they made is known for certain
+# -- modules: a recording sees them run, so it is certain what they made
 
 
 class Shown:
@@ -336,7 +336,7 @@ def test_functions_without_parameters_belong_to_the_module_that_ran_them(t):
         "m.1": ["TanhBackward0"],
         "m.2": ["TBackward0", "AddmmBackward0"],
     }
-    assert shown.folds == ["m.0", "m.2"]  # one function is no fold
+    assert shown.folds == ["m.0", "m.2"]  # a single function is not a fold
     assert all(not module._forward_hooks and not module._forward_pre_hooks for module in m.modules())
 
 

@@ -1,4 +1,4 @@
-"""The zoo of `make zoo`: what is in it, and that its table in docs/ is of these models."""
+"""The zoo of `make zoo`: its models, and that the table in docs/ lists the same ones."""
 
 from __future__ import annotations
 

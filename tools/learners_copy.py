@@ -1,13 +1,13 @@
-"""The learner's copy of the lessons: `my_lessons/`, made from `notebooks/` so that no answer is in sight: without outputs,
-and with what explains the outcome of a prediction folded until the learner has looked.
+"""The learner's copy of the lessons: `my_lessons/`, made from `notebooks/` so that no answer is in sight: without outputs, and
+with the explanation of a prediction's outcome folded until the learner opens it.
 
     refresh(folder)     make it, or bring it up to date; returns what there is to say about it
 
 A learner works there and nowhere else. What a learner has written is never overwritten: a lesson that has changed in the
 project is put beside theirs, as 03_new_NAME.ipynb, and one line says so. A copy whose cells are as they were given is replaced
-without a word. A file is written whole or not at all. To get a lesson afresh, delete the copy: the next call makes it again.
+without a word. A file is written whole or not at all. To get the original lesson back, delete the copy: the next call makes it
 
-The progress file lies there too (progress.json, written by exercises/store.py). `.copied.json` remembers, for each copy,
+again. The progress file is there too (progress.json, written by exercises/store.py). `.copied.json` records, for each copy,
 which text was given. Standard library only, and quick: it runs each time the lessons are opened.
 """
 
@@ -33,14 +33,14 @@ FOLD = "<details>\n<summary>I have run it. What does it show?</summary>\n\n{}\n\
 BLANK = re.compile(r"^(?!.*\b(?:check|predict)\().*(?<![\w.\[])\.\.\.(?![\w.\]])")
 LEVEL = re.compile(r"(?m)(^### Exercise .*\n\*[^*\n]+)\*$")  # "*medium · 6 min*" below an exercise's heading
 NUMBER = r"^(\d\d[a-z]?_|)"  # how a lesson's name begins; a narrow list shows little more than that
-THEIRS = "written by the learner"  # in place of a fingerprint: never to be replaced
+THEIRS = "written by the learner"  # instead of a fingerprint: never replace this copy
 QUIET: dict[str, Any] = {"capture_output": True, "text": True, "encoding": "utf-8"}
 PROGRESS, OLD_PROGRESS = "progress.json", ".progress.json"
 
 
 def clean(notebook: dict[str, Any]) -> str:
-    """The text of a notebook as a learner gets it: no outputs, no execution counts, no state of widgets, and folded what
-    comes after a prediction."""
+    """The text of a notebook as a learner gets it: no outputs, no execution counts, no widget state, and the text after a
+    prediction folded."""
     cells = []
     for cell in notebook["cells"]:
         kept = {key: cell["metadata"][key] for key in ("tags", "jupyter") if cell["metadata"].get(key)}
@@ -106,7 +106,7 @@ def _yours(lines: list[int]) -> str:
 
 
 def explanations(cells: list[dict[str, Any]]) -> Iterator[int]:
-    """Where the text is that says how a prediction came out: the first one after the code that decides it. A line that ends
+    """The position of the text that says how a prediction came out: the first after the code that decides it. A line that ends
     in a colon only leads to the next cell; a heading begins something new."""
     waits = ran = False
     for at, cell in enumerate(cells):
@@ -124,7 +124,7 @@ def explanations(cells: list[dict[str, Any]]) -> Iterator[int]:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """What a text explains, and its last paragraph where that ends in a colon: it leads to the cell below."""
+    """A text without its last paragraph, and that paragraph if it ends in a colon, since it leads to the cell below."""
     if not text.endswith(":"):
         return text, ""
     explained, _, leads_on = text.rpartition("\n\n")
@@ -133,7 +133,7 @@ def parted(text: str) -> tuple[str, str]:
 
 def fingerprint(text: str) -> str:
     """What identifies the text of a notebook's cells, whatever was run. Empty cells do not count: JupyterLab adds one at
-    the end. Raises ValueError for what is not a notebook."""
+    the end. Raises ValueError for anything but a notebook."""
     try:
         cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
     except (KeyError, TypeError) as error:
@@ -143,9 +143,9 @@ def fingerprint(text: str) -> str:
 
 
 def refresh(folder: Path = FOLDER, source: Path = NOTEBOOKS) -> list[str]:
-    """Make the copies that are missing or out of date. Returns a line for the learner where one is due.
+    """Make the copies that are missing or out of date. Returns the lines to show to the learner.
 
-    Raises OSError where `folder` cannot be written; what was there is then as it was.
+    Raises OSError where `folder` cannot be written; existing files are then unchanged.
     """
     folder.mkdir(parents=True, exist_ok=True)
     copies, beside = _Copies(folder), []
@@ -173,7 +173,7 @@ def _lessons(source: Path) -> tuple[dict[str, str], dict[str, str]]:
         try:
             text = clean(json.loads(path.read_text(encoding="utf-8")))
             fingerprint(text)
-            text.encode()  # half a pair of surrogates cannot be written
+            text.encode()  # a lone surrogate cannot be written
             lessons[path.name] = text
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             broken[path.name] = str(error)
@@ -181,7 +181,7 @@ def _lessons(source: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _told(beside: list[str]) -> list[str]:
-    """What to say of lessons that were put beside the learner's own."""
+    """The message about lessons that were put next to the learner's own."""
     if not beside:
         return []
     have, yours = (
@@ -194,8 +194,8 @@ def _told(beside: list[str]) -> list[str]:
 
 
 def answered_in(source: Path) -> set[str]:
-    """The lessons of the project in which somebody has written since the last commit: a learner, before there was a copy. What
-    is copied of these is theirs from the beginning. Empty where git does not know."""
+    """The lessons of the project in which somebody has written since the last commit: a learner, before there was a copy. Their
+    copies belong to the learner from the beginning. Empty if git cannot say."""
     git = ["git", "-C", str(source)]
     found = set()
     try:
@@ -212,7 +212,7 @@ def answered_in(source: Path) -> set[str]:
 
 
 def take_over_progress(old: Path, new: Path) -> None:
-    """Move the progress file of the time when learners worked in notebooks/ to where it is kept now."""
+    """Move a progress file from the time when learners worked in notebooks/ to its present folder."""
     if old.is_file() and not new.exists():
         _write(new, old.read_text(encoding="utf-8", errors="replace"))
         with suppress(OSError):  # a project that cannot be written
@@ -236,7 +236,7 @@ class _Copies:
         self.given: dict[str, str] = {name: version for name, version in found if isinstance(version, str)}
 
     def place_for(self, name: str, version: str) -> str | None:
-        """Under which name this version of lesson `name` should be written; None if the learner has it already."""
+        """The name under which this version of lesson `name` should be written; None if the learner has it already."""
         there = [known for known in self._family(name) if (self.folder / known).exists()]
         if name not in there:
             return name
@@ -277,7 +277,7 @@ class _Copies:
         _write(self.folder / RECORD, json.dumps(self.given, indent=1, sort_keys=True) + "\n")
 
     def _family(self, name: str) -> Iterator[str]:
-        """A lesson's copy and those put beside it, that exist or were given once."""
+        """A lesson's copy and those put next to it that exist or were once given."""
         known = {*self.given, *(path.name for path in self.folder.glob("*.ipynb"))}
         yield from (
             name,
@@ -304,7 +304,7 @@ def _lesson_of(name: str) -> str:
 
 
 def _age(name: str) -> int:
-    """The number of a copy that was put beside another."""
+    """The number of a copy that was put next to another."""
     return int(re.search(rf"{NUMBER}new(\d*)_", name)[2] or 1)
 
 

@@ -1,9 +1,9 @@
 """Check that the tests notice a mistake: `python -m tools.mutants` changes lines at random and runs the tests of each line.
 
 Each mutant is one small change of one line of minigrad, viz or exercises: a sign, an off-by-one, a dropped call, two
-swapped arguments, `and` for `or`, a comparison turned round. It is *killed* if a test fails (or a time limit is hit) and
-*survives* if the tests that run this line pass. A survivor is a line that no test watches, or a change that makes no
-difference: give the first a test and the second a reason in `EQUIVALENT`.
+swapped arguments, `and` for `or`, a reversed comparison. It is *killed* if a test fails (or a time limit is hit) and
+*survives* if the tests that run this line pass. A survivor is either a line that no test covers, which needs a test, or a
+change that makes no difference, which needs a reason in `EQUIVALENT`.
 
     python -m tools.mutants                            # 60 mutants, seed 1
     python -m tools.mutants --count 20 --seed 7 --only viz/picture
@@ -43,7 +43,7 @@ COMPARISONS = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 OPERATORS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div}
-# what makes no difference when it is changed, as "file: old" or "file: old => new", each with the reason
+# changes that make no difference, as "file: old" or "file: old => new", each with the reason
 EQUIVALENT = {
     "notebooks/exercises/symptoms.py: same(got, np.asarray(ratio * want), rtol)": (
         "swapped: closeness is measured against the other of two numbers that are close"
@@ -71,7 +71,7 @@ class Mutant:
 
 
 def changed(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that could stand in place of `node` by a small mistake."""
+    """The nodes that a small mistake could put in place of `node`."""
     match node:
         case ast.BinOp(op=op) if type(op) in OPERATORS:
             yield ast.BinOp(node.left, OPERATORS[type(op)](), node.right)
@@ -96,7 +96,7 @@ def changed(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def watched(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes inside functions, but for annotations: what runs when something is called."""
+    """The nodes inside functions, except annotations: the code that runs when something is called."""
 
     def below(node: ast.AST) -> Iterator[ast.AST]:
         for field, value in ast.iter_fields(node):
@@ -134,7 +134,7 @@ def mutants_of(path: Path) -> list[Mutant]:
                 offset(node.end_lineno, node.end_col_offset),
             )
             put = ast.unparse(ast.fix_missing_locations(new))
-            # brackets keep what is around it as it was
+            # parentheses keep the code around it unchanged
             put = f"({put})" if isinstance(new, ast.expr) and not isinstance(new, ast.Constant) else put
             if (start, end, put) not in seen:
                 seen.add((start, end, put))
@@ -144,7 +144,7 @@ def mutants_of(path: Path) -> list[Mutant]:
 
 
 def choose(count: int, seed: int, only: str) -> list[Mutant]:
-    """`count` mutants, as many from each package where it can be; on lines of their own."""
+    """`count` mutants, equally many from each package if possible; each on a different line."""
     chance = random.Random(seed)
     packages = [only] if only else PACKAGES
     chosen: dict[tuple[str, int], Mutant] = {}

@@ -17,7 +17,7 @@ from nbconvert.filters import Highlight2HTML, markdown2html
 import minigrad
 import viz
 
-# what an example needs, and its last expression: what it shows
+# the setup of an example, and its last expression, whose value is shown
 BEGIN = """import minigrad as torch, viz
 x = torch.tensor([[1.0, 2.0, 3.0]])
 w = torch.tensor([[1.0], [-2.0], [3.0]], requires_grad=True)
@@ -123,7 +123,7 @@ def shown(example: str) -> str:
 
 
 def signature(name: str, thing: Any) -> str:
-    """How it is called, with the types of its arguments; one argument a line where it is long."""
+    """The signature with the types of the arguments; one argument per line if it is long."""
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):

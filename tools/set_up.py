@@ -1,9 +1,9 @@
 """Set up .venv: `python3 tools/set_up.py [extra ...]` makes it, installs the project and the named extras.
 
-The Makefile calls this before everything it does; the environment variable VENV names another place than .venv. Where
-nothing has to be done it is quick and quiet: a file in .venv says what was installed, from which pyproject.toml, in which
-folder. Standard library only, in syntax that even Python 2.7 reads: telling a person that their Python is too old is half
-of the work.
+The Makefile calls this before everything else; the environment variable VENV replaces the folder .venv. If there is nothing to
+do, it is quick and quiet: a file in .venv says what was installed, from which pyproject.toml, in which
+folder. Standard library only, in syntax that even Python 2.7 reads: telling people that their Python is too old is half of the
+job.
 """
 
 from __future__ import print_function
@@ -30,11 +30,11 @@ VENV_PYTHON = (
 )
 RECORD = os.path.join(VENV, "installed.json")
 EARLIER = "minigrad"  # the name of the distribution until 0.2.0
-LOG = "pip.log"  # in VENV: all that pip said
-# pip's own patience, five tries of 15 seconds for each package, leaves a learner without network waiting for minutes
+LOG = "pip.log"  # in VENV: all of pip's output
+# pip's own patience, five tries of 15 seconds for each package, would leave a learner without a network waiting for minutes
 PATIENCE = {"PIP_RETRIES": "2", "PIP_DEFAULT_TIMEOUT": "6"}
-NEWS = 10  # seconds between two lines of news where no terminal shows them in place
-# JupyterLab would ask at its first start whether it may fetch news
+NEWS = 10  # seconds between two progress lines where no terminal can update them in place
+# at its first start JupyterLab would ask whether it may fetch news
 LAB_SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     # what a stepper holds is saved in the notebook: opened again, it steps without a kernel
@@ -62,7 +62,7 @@ CONFIGURATION = {
     "etc/jupyter/jupyter_nbconvert_config.json": EXPORT,  # jupyter nbconvert
     "etc/jupyter/jupyter_server_config.json": EXPORT,  # JupyterLab's menu "Save and Export Notebook As"
 }
-CAUSES = [  # what pip says -> the cause, and what to do about it
+CAUSES = [  # words in pip's output -> the cause, and what to do about it
     (
         r"ConnectionError|NameResolution|ConnectTimeout|ReadTimeout|timed out|unreachable|refused|reset by peer"
         r"|ProxyError|SSLError|from versions: none",
@@ -124,7 +124,7 @@ def record(what):
 
 
 def check_place():
-    """End with a sentence where the environment cannot be written, or is somebody else's."""
+    """Exit with a sentence if the environment is not writable or belongs to another project."""
     if os.path.isdir(VENV) and os.listdir(VENV) and not os.path.exists(os.path.join(VENV, "pyvenv.cfg")):
         sys.exit(
             "minigrad: {} is not an environment, and not empty. Choose another place: make lessons VENV=...".format(
@@ -152,7 +152,7 @@ def make_venv(python):
             "minigrad: {} has no venv module. On Debian and Ubuntu it is a separate package: "
             "sudo apt install python3-venv. Then run the same command again.".format(python)
         )
-    if os.path.islink(VENV):  # what it leads to may be the environment of another folder, not to be cleared
+    if os.path.islink(VENV):  # its target may be the environment of another folder, not to be cleared
         os.unlink(VENV)
     if subprocess.call([python, "-m", "venv", "--clear", VENV]) != 0:
         sys.exit("minigrad: making {} failed, see above. Is there room on the disk?".format(shown(VENV)))
@@ -164,7 +164,7 @@ def shown(path):
 
 
 def install(extras):
-    """pip install the project, editable, with its extras; says how far it is, and in one sentence why it failed."""
+    """pip install the project, editable, with its extras; show progress and, if it fails, one sentence with the reason."""
     what = "." + ("[" + ",".join(extras) + "]" if extras else "")
     say("installing {} with pip; the first time it downloads packages and takes a minute or two".format(what))
     pip = [
@@ -191,7 +191,7 @@ def install(extras):
     try:
         follow(running, lines)
     finally:
-        if running.poll() is None:  # stopped by a person, or by what called us
+        if running.poll() is None:  # stopped by a person or by the calling process
             running.terminate()
         reader.join()
     if running.wait() != 0:
@@ -204,7 +204,7 @@ def install(extras):
 
 
 def remove_earlier():
-    """Uninstall the project under its earlier name, which would be listed beside the present one."""
+    """Uninstall the project under its earlier name, which would be listed next to the present one."""
     if glob.glob(os.path.join(VENV, "[lL]ib*", "**", EARLIER + "-*.dist-info"), recursive=True):
         uninstall = [
             VENV_PYTHON,
@@ -220,7 +220,7 @@ def remove_earlier():
 
 
 def keep(stream, lines, log):
-    """Collect what pip says as it comes, in a file too."""
+    """Collect pip's output as it arrives, also in a file."""
     with io.open(log, "w", encoding="utf-8") as file:
         for line in io.TextIOWrapper(stream, encoding="utf-8", errors="replace"):
             lines.append(line)
@@ -229,7 +229,7 @@ def keep(stream, lines, log):
 
 
 def follow(running, lines):
-    """Show what pip is at until it ends: in place on a terminal, else a line now and then."""
+    """Show what pip is doing until it ends: in place on a terminal, otherwise a line now and then."""
     in_place, began, told = sys.stdout.isatty(), time.time(), time.time()
     while running.poll() is None:
         time.sleep(0.2)
@@ -245,7 +245,7 @@ def follow(running, lines):
 
 
 def doing(lines):
-    """What pip is at, by what it has said so far."""
+    """What pip is doing, judging by its output so far."""
     for line in reversed(list(lines)):
         if line.startswith("Installing collected packages:"):
             return "unpacking {} packages".format(line.count(",") + 1)
@@ -270,7 +270,7 @@ def cause(said):
 
 
 def try_graphviz():
-    """Say what to install where the system lacks the libraries that pygraphviz expects: all else works without pictures."""
+    """Say what to install if the system lacks libraries that pygraphviz expects: everything else works without pictures."""
     said = subprocess.run(
         [VENV_PYTHON, "-c", "from viz.picture.engine import load; load()"], stderr=subprocess.PIPE
     )
@@ -280,7 +280,7 @@ def try_graphviz():
 
 
 def configure(prefix):
-    """Write Jupyter's settings into an environment, where they hold for it alone."""
+    """Write Jupyter's settings into an environment, so that they apply only there."""
     for name, content in CONFIGURATION.items():
         path = os.path.join(prefix, *name.split("/"))
         if not os.path.isdir(os.path.dirname(path)):
@@ -308,7 +308,7 @@ if __name__ == "__main__":
     if sys.version_info < (
         3,
         6,
-    ):  # a newer one may be there, but what looks for it is not in this Python's library
+    ):  # a newer one may be there, but this Python's library has no function to look for it
         sys.exit(too_old().replace(", and no newer one was found", ""))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:

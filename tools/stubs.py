@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 import minigrad  # noqa: E402
 
-# Each module with a stub. What several of them have is written in the first, and imported by the others.
+# Each module with a stub. Names that several of them share are written in the first, and imported by the others.
 MODULES = [
     *(
         "minigrad",
@@ -101,7 +101,7 @@ RESULTS |= {"new": "Self", "init": "None", "setitem": "None", "exit": "None"}
 
 
 class Known(ast.NodeTransformer):
-    """An annotation as a stub writes it: what the stub does not know becomes Any."""
+    """An annotation as a stub writes it: names that the stub does not know become Any."""
 
     def __init__(self, classes: set[str]):
         self.classes = classes
@@ -192,7 +192,7 @@ class Stub:
         return f"{indent}def {name}({self.parameters(signature, first)}) -> {result}: ...{unlike}"
 
     def result(self, call: Callable, signature: inspect.Signature) -> str:
-        """The type of the result: as annotated; of an operation a Tensor, or Any if it has several results."""
+        """The type of the result: as annotated; for an operation Tensor, or Any if it has several results."""
         if signature.return_annotation is not signature.empty:
             return self.known.text(signature.return_annotation).replace("object", "Any")
         ops = [form.op for form in getattr(call, "forms", [call]) if hasattr(form, "op")]

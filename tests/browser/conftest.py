@@ -1,5 +1,5 @@
-"""The browser, the JupyterLab server, and the rule for every lesson opened in them: no console error, no
-request to another machine, whatever else a test looks at.
+"""The browser, the JupyterLab server, and the rule for every lesson opened in them: no console error, no request to another
+machine, whatever else a test checks.
 
     def test_something(open_lesson):
         lesson = open_lesson("03_one_node_at_a_time.ipynb", theme="dark")
@@ -28,7 +28,7 @@ failed = pytest.StashKey[bool]()
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Headless Chromium. Where it or playwright is missing the test is skipped; with CI set it fails."""
+    """Headless Chromium. If it or playwright is missing, the test is skipped, or fails if CI is set."""
     try:
         from tools.jupyterlab import chromium, find_chromium
     except ModuleNotFoundError as error:
@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no chromium on this machine; on Debian and Ubuntu: sudo apt install chromium")
     from playwright.sync_api import expect
 
-    expect.set_options(timeout=30_000)  # a machine may have much else to do
+    expect.set_options(timeout=30_000)  # the machine may be busy
     with chromium() as browser:
         yield browser
 
@@ -54,7 +54,7 @@ def importable() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def lab(browser: Browser) -> Iterator[Lab]:
-    """The JupyterLab server that all tests share; a window shows it light or dark, as it is opened."""
+    """The JupyterLab server that all tests share; each window chooses the light or dark theme."""
     from tools.jupyterlab import Lab
 
     with Lab() as server:
@@ -65,7 +65,7 @@ def lab(browser: Browser) -> Iterator[Lab]:
 def open_lesson(
     browser: Browser, lab: Lab, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Lesson]]:
-    """open_lesson(name, theme="light"): the lesson open in JupyterLab. A page that complains fails it."""
+    """open_lesson(name, theme="light"): the lesson open in JupyterLab. Console errors on the page fail the test."""
     lessons: list[Lesson] = []
     with ExitStack() as stack:
 

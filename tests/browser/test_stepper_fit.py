@@ -1,4 +1,4 @@
-"""The pane as it opens: what can be read, in sight, cut off, on real PyTorch programs, the gallery and the lessons."""
+"""The pane as it opens: what is readable, visible or cut off, for real PyTorch programs, the gallery and the lessons."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def mlp(t: Any) -> Any:
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 PROGRAMS: dict[str, Callable] = {f.__name__: f for f in (transformer, attention, lstm, cnn, residual, mlp)}
-TEXTS_UP_TO = 40  # nodes; in a larger graph one may have to walk, and in a window narrower than 900 px
+TEXTS_UP_TO = 40  # nodes; a larger graph, or a window narrower than 900 px, may have to be scrolled
 LOOK = """() => {
     const view = document.querySelector('.mgv-view').getBoundingClientRect(), svg = document.querySelector('.mgv-svg');
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
@@ -111,12 +111,12 @@ WALK = """() => {
     return { heights: [...heights], cells, wide: [...wide] };
 }"""
 SIZES = [(1366, 768), (1280, 800), (900, 768), (704, 768), (480, 800), (360, 740)]
-BESIDE = 704  # px: JupyterLab leaves the output of a cell as much in a window of 900
-ONE_LINE = 46  # px of the toolbar; from nine nodes on it has a field to find one
+BESIDE = 704  # px: the width of a cell's output in JupyterLab, in a window of 900
+ONE_LINE = 46  # px of the toolbar; from nine nodes on it has a search field
 
 
 def steppers(file: Path) -> Iterator[tuple[str, int]]:
-    """The passes that a notebook was stored with, as pages of today's front end, and how many nodes fire in each."""
+    """The passes saved in a notebook, as pages of the present front end, and how many nodes fire in each."""
     for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
         for output in cell.get("outputs", []):
             shown = "".join(output.get("data", {}).get("text/html", ""))
@@ -140,7 +140,7 @@ def steppers(file: Path) -> Iterator[tuple[str, int]]:
 
 
 def check(html: str, browser: Browser, tmp: Path, nodes: int) -> None:
-    """The page as it opens in windows of all sizes: what can be read, what is in sight; and at each step of the pass."""
+    """The page as it opens in windows of all sizes: what is readable and what is visible, also at each step of the pass."""
     with opened(browser, html, tmp) as pane:
         for width, height in SIZES:
             pane.page.set_viewport_size({"width": width, "height": height})
@@ -188,7 +188,7 @@ def test_every_stepper_of_the_lessons_is_seen_whole_and_can_be_read(browser: Bro
         check(html, browser, tmp_path, nodes)
 
 
-# how much of the lit line is hidden by what scrolls around it, in pixels; None where no line is lit
+# how much of the highlighted line is scrolled out of view, in pixels; None if no line is highlighted
 HIDDEN = """() => {
   const line = document.querySelector(".mgv-line[aria-current=step]"), at = line?.getBoundingClientRect();
   let hidden = at ? 0 : null;

@@ -1,4 +1,4 @@
-"""Take hold of the pane: boxes that open, edges that tell, the small map, help, links; and how little a step touches."""
+"""Using the pane by hand: boxes that open, edges with tooltips, the small map, help, links; and how little a step changes."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_page_is_linked_to_at_a_step_and_in_a_view(browser: Browser, tmp_path:
         assert pane.page.locator(".mgv").get_attribute("data-view") == "cards"
 
 
-# the most changes that a step makes in an element, of the steps 1 to 40
+# the largest number of changes that any of the steps 1 to 40 makes in an element
 TOUCHED = """async (which) => {
     const slider = document.querySelector('.mgv-slider'), counts = [];
     const seen = new MutationObserver(() => {});
@@ -159,7 +159,7 @@ TOUCHED = """async (which) => {
 
 @pytest.mark.parametrize("options", [{"view": "functions", "fold": False}, {}], ids=["unfolded", "folded"])
 def test_a_step_touches_what_it_changes_however_large_the_graph_is(browser: Browser, tmp_path: Path, options):
-    """The picture of a net ten times as large is not looked at ten times as long, and laid out once a step."""
+    """A step in a net ten times as large does not take ten times as long, and causes one layout per step."""
     touched, layouts = [], []
     for layers in (12, 120):
         with opened(browser, page(payload(net(layers), check=False, **options)), tmp_path) as pane:
@@ -182,7 +182,7 @@ def test_a_step_touches_what_it_changes_however_large_the_graph_is(browser: Brow
 
 
 def test_a_step_writes_no_leaf_anew_that_it_does_not_change(browser: Browser, tmp_path: Path):
-    """With all leaves on show: rows move up one place, whatever the panels try until they fit."""
+    """With all leaves shown: rows move up by one, whatever the panels try until they fit."""
     touched = []
     for layers in (12, 120):
         with opened(browser, page(payload(net(layers), check=False)), tmp_path) as pane:
@@ -217,7 +217,7 @@ def test_all_leaves_on_show_follow_the_steps(browser: Browser, tmp_path: Path, t
 
 @pytest.mark.parametrize("name", ["diamond", "mlp"])
 def test_two_fingers_zoom_what_is_between_them(browser: Browser, tmp_path: Path, name: str):
-    """A pinch, as a screen sends it: the picture grows with the way between the fingers, and no step is taken."""
+    """A pinch on a touch screen: the picture grows with the distance between the fingers, and no step is taken."""
     with opened(browser, page_of(name), tmp_path, has_touch=True) as pane:
         box = pane.page.locator(".mgv-view").bounding_box()
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -242,11 +242,11 @@ def test_two_fingers_zoom_what_is_between_them(browser: Browser, tmp_path: Path,
 def test_boxes_that_hold_hundreds_open_down_to_each_node(
     browser: Browser, tmp_path: Path, torch, layers: int
 ):
-    """300 and 3,000 nodes: a box opens to boxes of its own, down to the nodes, whose numbers are the framework's."""
+    """300 and 3,000 nodes: a box opens to smaller boxes, down to the nodes, whose numbers are the framework's."""
     net = torch.nn.Sequential(*[m for _ in range(layers) for m in (torch.nn.Linear(4, 4), torch.nn.Tanh())])
     stepper = viz.step(net(torch.ones(2, 4)).pow(2).mean(), check=False)
     data = stepper.data
-    # as a notebook keeps it: of 300 nodes it holds what stands in every box, of 3,000 a saved page does
+    # as saved in a notebook: for 300 nodes it has the contents of every box, for 3,000 a saved page has them
     html = page(data)
     if layers > 100:
         html = stepper.save(tmp_path / "saved.html").read_text(encoding="utf-8")
@@ -286,7 +286,7 @@ def test_boxes_that_hold_hundreds_open_down_to_each_node(
 def test_a_box_that_cannot_open_in_an_export_says_where_it_does(browser: Browser, tmp_path: Path, torch):
     net = torch.nn.Sequential(*[m for _ in range(100) for m in (torch.nn.Linear(4, 4), torch.nn.Tanh())])
     stepper = viz.step(net(torch.ones(2, 4)).pow(2).mean(), check=False)
-    # what a notebook keeps: not all that stands in boxes
+    # saved in a notebook: without the contents of all boxes
     with opened(browser, page(stepper.data), tmp_path) as pane:
         says = pane.page.locator(".mgv-tip", has_text="It opens in a live notebook and in a saved page.")
         first = pane.page.locator("[data-toggle]").first.get_attribute("data-toggle")
@@ -323,7 +323,7 @@ def test_no_tip_comes_where_the_picture_moves_under_a_pointer_that_rests(browser
         for step in range(1, len(data["steps"]) + 1):
             pane.press("ArrowRight")
             pane.at(step)
-            # Chromium tells what has come to lie under the pointer after it has painted, within a tenth of a second
+            # Chromium reports the element now under the pointer after painting, within a tenth of a second
             pane.page.evaluate(
                 "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 200)))"
             )

@@ -1,4 +1,4 @@
-"""A press counts for what it began on: what moves or changes between pointer down and pointer up takes no click away."""
+"""A press counts for the element it began on: no click is lost if something moves or changes between pointer down and up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.browser.test_stepper_hands import net
 from viz.show.page import page, sent
 from viz.show.payload import payload
 
-# what comes between down and up, as a person meets it: each moves or replaces what is under the pointer
+# events that may come between down and up: each moves or replaces the element under the pointer
 PUSHED = """() => document.getElementById("pane")
     .before(Object.assign(document.createElement("div"), { style: "height: 170px" }))"""
 BETWEEN = {
@@ -30,7 +30,7 @@ BETWEEN = {
 
 @contextmanager
 def shown(browser: Browser, tmp: Path, html: str, **more) -> Iterator[Pane]:
-    """The page, whose model a test can reach: what another pane or a kernel does comes through it."""
+    """The page, whose model a test can reach: another pane or a kernel acts through it."""
     reached = html.replace("recorded.ready =", "globalThis.pane = pane; recorded.ready =")
     with opened(browser, reached, tmp, **more) as pane:
         yield pane
@@ -40,7 +40,7 @@ def press(pane: Pane, target: Locator, between) -> None:
     target.hover()
     pane.page.mouse.down()
     between(pane)
-    pane.page.wait_for_timeout(60)  # a resize is told in the next frame
+    pane.page.wait_for_timeout(60)  # a resize is reported in the next frame
     pane.page.mouse.up()
 
 
@@ -48,7 +48,7 @@ def press(pane: Pane, target: Locator, between) -> None:
 def test_a_button_counts_wherever_it_stands_in_the_end(browser: Browser, tmp_path: Path, between: str):
     with shown(browser, tmp_path, page_of("diamond")) as pane:
         press(pane, pane.button("To the end"), BETWEEN[between])
-        # another graph comes after the click, which counted for what was there: who is at the end stays there
+        # another graph arrives after the click, which counted for the old one: at the last step the pane stays there
         pane.at(len(recorded("mlp")["steps"]) if between == "another graph" else 5)
 
 
@@ -64,7 +64,7 @@ def test_a_node_counts_wherever_it_stands_in_the_end(browser: Browser, tmp_path:
 
 
 def test_a_chip_counts_while_the_pass_plays(browser: Browser, tmp_path: Path):
-    """Each step writes the panels anew, eight times in 1.2 s: less than a click takes."""
+    """Each step rewrites the panels, eight times in 1.2 s: less time than a click takes."""
     data = payload(net(40), check=False)
     with opened(browser, page(data), tmp_path) as pane:
         pane.more("Playback speed", "8×")

@@ -1,4 +1,4 @@
-"""The tools of the pane: find, saved memory, boxes that open, the strip, what is saved, and the legend, on closed boxes."""
+"""The tools of the pane: search, saved memory, boxes that open, the strip, saved files and the legend, on closed boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Firefox without a screen, driven by WebDriver BiDi, which it speaks itself: neither geckodriver nor Playwright's own build.
+"""Headless Firefox, driven by WebDriver BiDi, which Firefox supports directly: no geckodriver, no build of Playwright's own.
 
 with Firefox(profile_folder) as firefox:
     firefox.open("http://localhost:8000/")
@@ -27,7 +27,7 @@ def find_firefox() -> str | None:
 
 
 class Firefox:
-    """A window of its own, with a profile of its own, from `with` to the end of its block."""
+    """A separate window with a separate profile, for the duration of a `with` block."""
 
     def __init__(self, profile: Path, preferences: dict[str, object] | None = None):
         self.profile = profile
@@ -70,7 +70,7 @@ class Firefox:
         self.process.stderr.close()
 
     def ask(self, method: str, **values: Any) -> dict[str, Any]:
-        """Send a command; its result."""
+        """Send a command and return its result."""
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": values}))
         while True:
@@ -98,7 +98,7 @@ class Firefox:
         return json.loads(result["result"]["value"])
 
     def wait(self, condition: str, seconds: float = 240) -> None:
-        """Wait until the condition holds; a page that is left on the way is no error."""
+        """Wait until the condition holds; navigating to another page meanwhile is not an error."""
         limit = time.monotonic() + seconds
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What the first page and a lesson's page say where Python cannot start: one sentence, and what to do. Nothing is lost."""
+"""What the first page and a lesson's page say if Python cannot start: one sentence, with what to do. Nothing is lost."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_browser_without_modules_or_scripts_is_told(site):
 
 
 def test_jupyterlab_says_so_where_python_does_not_come(page, site, serve, tmp_path):
-    """Opened by a bookmark, past the first page. The stand-in answers pages, not workers: there Python is missing, too."""
+    """Opened by a bookmark, bypassing the first page. The fake host serves pages but no workers, so Python is missing, too."""
     missing = "see_autograd_lessons" if HAS_PYTHON or FROM_ELSEWHERE else "pyodide.js could not be loaded"
     half = shutil.copytree(site, tmp_path / "half", copy_function=os.symlink)
     (wheel,) = (half / "pyodide").glob(Path(OURS).name)

@@ -1,4 +1,4 @@
-"""Firefox: a lesson runs whole, a stepper steps, progress is found after a reload; a private window says what it forgets."""
+"""Firefox: a whole lesson runs, a stepper steps, progress is found after a reload; a private window says what it forgets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(find_firefox() is None, reason="no Firefox here; on Debian: apt install firefox-esr"),
 ]
 PANES = "[...document.querySelectorAll('.mgv[data-ready]')]"
-# the notebook: without a screen the window has no focus, by which JupyterLab knows its current widget
+# click on the notebook: without a screen the window has no focus, which JupyterLab needs to know its current widget
 OPENED = "[...(window.jupyterapp?.shell.widgets('main') ?? [])].find((widget) => widget.sessionContext)"
 CELLS = OURS.replace(WIDGET, OPENED)
 LESSON = "03_one_node_at_a_time"

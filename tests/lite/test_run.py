@@ -1,4 +1,4 @@
-"""Every lesson runs whole in Chromium, with nothing but a static host: all cells, a typed answer, progress after a reload.
+"""Every lesson runs completely in Chromium, with nothing but a static host: all cells, a typed answer, progress after a reload.
 
 Only where the site has its own Python (conftest.py).
 """
@@ -48,7 +48,7 @@ CELLS = f"{WIDGET}.content.model.sharedModel.toJSON().cells"
 
 
 def run_all(page: Any) -> list[dict[str, Any]]:
-    """Run all cells; the code cells as they are then. The command is over early where a cell raises on purpose."""
+    """Run all cells and return the code cells afterwards. The command ends early where a cell raises on purpose."""
     page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
     page.wait_for_function(DONE.replace("CELLS", CELLS), timeout=WAIT)
     return [cell for cell in page.evaluate(CELLS) if cell["cell_type"] == "code"]
@@ -79,7 +79,7 @@ def test_jupyterlab_is_as_large_as_the_first_page_says(page, opened, site):
 
 
 def weight(file: Path) -> int:
-    """A file as hosts pack it, in bytes."""
+    """The size of a file in bytes, compressed as hosts send it."""
     return len(gzip.compress(file.read_bytes(), 6)) if file.is_file() else 0
 
 
@@ -178,7 +178,7 @@ def test_a_lesson_page_becomes_live(page, site, serve, tmp_path):
         page.get_by_role("button", name="Save my progress").click()
     assert "3.1" in Path(coming.value.path()).read_text(encoding="utf-8")
 
-    page.reload()  # what was typed is there again, and so is what was solved
+    page.reload()  # typed predictions are still there, and so are solved exercises
     page.get_by_role("button", name="Run this page").click()
     page.get_by_role("button", name="Run cell 4", exact=True).wait_for(timeout=WAIT)
     assert cell.locator("pre").inner_text() == SOLVE

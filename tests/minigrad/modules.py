@@ -1,7 +1,7 @@
 """PyTorch's own inputs for its modules and optimizers, as programs for both engines.
 
-Beside its table of operations (samples.py) PyTorch ships one of modules, with constructor and forward arguments, and one
-of optimizers, with keyword arguments; of both also what must raise.
+Besides its table of operations (samples.py) PyTorch ships one of modules, with constructor and forward arguments, and one of
+optimizers, with keyword arguments; both also list calls that must raise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import minigrad
 from tests.minigrad.oracle import Program, differences, run
 from tests.minigrad.samples import NOT_OFFERED, Unsuitable, converted, errors, is_rounding
 
-# What is done with a module. `_adopt` gives it the weights that PyTorch's has.
+# What is done with a module. `_adopt` gives it the weights of PyTorch's module.
 MODULE = """
 m = torch.nn.NAME(*args, **kwargs).to(torch.float64)
 _adopt(m)
@@ -62,7 +62,7 @@ def optimizers() -> dict[str, Any]:
 
 
 def module_samples(info: Any, training: bool) -> Iterator[tuple[Any, bool]]:
-    """PyTorch's inputs for a module, and after them what must raise: (input, must it raise?)."""
+    """PyTorch's inputs for a module, followed by those that must raise: (input, must it raise?)."""
     import torch
 
     torch.manual_seed(0)
@@ -75,7 +75,7 @@ def module_samples(info: Any, training: bool) -> Iterator[tuple[Any, bool]]:
 
 
 def optimizer_samples(info: Any) -> Iterator[tuple[Any, bool]]:
-    """PyTorch's keyword arguments (and in what must raise: parameters) for an optimizer: (input, must it raise?)."""
+    """PyTorch's keyword arguments (and, for calls that must raise, parameters) for an optimizer: (input, must it raise?)."""
     import torch
 
     torch.manual_seed(0)
@@ -92,7 +92,7 @@ def parts(value: Any) -> list[Any]:
 
 
 def compared(program: Program, given: dict[str, Any], must_raise: bool) -> list[str]:
-    """What differs between the engines when they run the program with these inputs of PyTorch's. Raises Unsuitable."""
+    """The differences between the engines when they run the program with these inputs from PyTorch. Raises Unsuitable."""
     import torch
 
     kept: dict[str, np.ndarray] = {}  # the weights of PyTorch's module, which runs first

@@ -1,7 +1,7 @@
 """The inputs on which PyTorch tests its own operations, as programs for both engines.
 
 PyTorch ships a table of its operations (`torch.testing._internal`), each with sample inputs and with inputs that must
-raise. Every operation of that table that minigrad offers is called on them here: as a function, as a method and in place.
+raise. Every operation of that table that minigrad has is called with them here: as a function, as a method and in place.
 It needs `torch` and `expecttest`. To see what differs:
 
     python -m tests.minigrad.samples add sum$ nn.functional     operations whose names begin so (or are so: $)
@@ -31,10 +31,10 @@ DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 
 
 class Unsuitable(Exception):
-    """A sample that speaks of what minigrad does not offer, or that PyTorch itself cannot do."""
+    """A sample that needs something minigrad does not have, or that PyTorch itself cannot do."""
 
 
-# What an engine says when it does not have something: a derivative (PyTorch), an argument or a name (minigrad).
+# An engine's message when it does not have something: a derivative (PyTorch), an argument or a name (minigrad).
 NOT_THERE = re.compile(r"derivative for aten::\w+ is not implemented|not implemented for|complex|sparse")
 NOT_OFFERED = re.compile(
     r"unexpected keyword argument|invalid combination of arguments|\btorch has no\b|positional arguments? but|is not offered"
@@ -43,7 +43,7 @@ NOT_OFFERED = re.compile(
 )
 # Operations whose numbers are memory that was not initialised.
 FREE = {"empty", "empty_like", "new_empty"}
-# Functions that take the sample's input somewhere else than in the first place.
+# Functions that do not take the sample's input as their first argument.
 CALLS = {"nn.functional.embedding": "(*args, x, **kwargs)"}
 
 # What is done with a call, by name. A program finds x, args and kwargs, all of their tensors that require grad as _leaves,
@@ -81,7 +81,7 @@ y = torch.func.vmap(call)(*batch) if batch else ()
 
 
 def table() -> list[Any]:
-    """PyTorch's table of operations, those that minigrad offers."""
+    """The operations in PyTorch's table that minigrad has."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from torch.testing._internal.common_methods_invocations import op_db
@@ -89,7 +89,7 @@ def table() -> list[Any]:
 
 
 def key(info: Any) -> str:
-    """'add', 'norm.fro': an operation and which form of it."""
+    """'add', 'norm.fro': an operation, with its form."""
     return info.name + (f".{info.variant_test_name}" if info.variant_test_name else "")
 
 
@@ -146,7 +146,7 @@ def converted(value: Any, module: ModuleType) -> Any:
 
 
 def inputs(sample: Any, module: ModuleType) -> dict[str, Any]:
-    """What a program for this sample finds."""
+    """The variables of a program for this sample."""
     if {"out", "memory_format", "layout", "pin_memory"} & set(sample.kwargs):
         raise Unsuitable
     x, args, kwargs = converted((sample.input, tuple(sample.args), dict(sample.kwargs)), module)
@@ -241,7 +241,7 @@ def compare(info: Any, form: str, sample: Any, what: str = "once", must_raise: b
         if theirs:
             raise Unsuitable  # PyTorch cannot batch it
         for statement in [*expected["statements"], *got["statements"]]:
-            statement.pop("warnings", None)  # of what is done one by one
+            statement.pop("warnings", None)  # the warning for operations run one by one
     dtype = str(getattr(sample.input, "dtype", "")).split(".")[-1]
     known = (f"{key(info)}/{what}", f"{key(info)}/{dtype}", key(info))
     rtol = next((ROUGH[k][0] for k in known if k in ROUGH), 0.0)
@@ -253,7 +253,7 @@ def compare(info: Any, form: str, sample: Any, what: str = "once", must_raise: b
 
 
 def unknown(info: Any, sample: Any, found: list[str]) -> list[str]:
-    """What differs, unless it stands in DIFFERS."""
+    """The differences, except those listed in DIFFERS."""
     sign, _ = DIFFERS.get(key(info), ("(?!)", ""))
     return [] if re.search(sign, "\n".join([shown(sample.args), shown(sample.kwargs), *found])) else found
 
@@ -268,7 +268,7 @@ def roughly(transcript: Any, rtol: float) -> Any:
 
 
 def is_rounding(difference: str) -> bool:
-    """Are two tensors printed differently only because of a last digit, as 50. and 50.0000 in double precision?"""
+    """Whether two tensors print differently only because of a last digit, such as 50. and 50.0000 in double precision."""
     where, *texts = re.split(r"\n +(?:expected|got): +", difference)
     if not where.endswith("printed"):
         return False
@@ -292,7 +292,7 @@ def shown(value: Any) -> str:
 def checked(
     infos: list[Any], what: str, dtype: str, most: int, counts: Counter[str] | None = None
 ) -> Iterator[str]:
-    """What differs, one line for each call; of more than `most` samples these many are taken at even distances."""
+    """The differences, one line per call; of more than `most` samples, that many are taken at equal distances."""
     counts = Counter() if counts is None else counts
     for info in infos:
         every = list(samples(info, dtype)) if what in programs(info) else []

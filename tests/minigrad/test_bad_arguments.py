@@ -1,4 +1,4 @@
-"""No call, however wrong, is answered by Python's or NumPy's own words about what is inside.
+"""No call, however wrong, fails with Python's or NumPy's own words about minigrad's internals.
 
 Every public function and method is called with arguments of the wrong rank and type, with tensors that are empty or have no
 dimensions, and with too many and too few. Whatever is raised must be PyTorch's message or a sentence of minigrad's.
@@ -30,7 +30,7 @@ INTERNAL = re.compile(
     r"object cannot be interpreted|bad operand type|<lambda>|missing \d+ required positional argument: '|"
     r"\bcall\(\)|got multiple values for argument 'self'"
 )
-# What may be said so: PyTorch's own words.
+# Exceptions: PyTorch's own words.
 ALLOWED = re.compile(
     r"^einsum\(\)|only one element tensors|iteration over a 0-d|not supported between instances of '.*' and 'Tensor'|"
     r"object cannot be interpreted as an integer"
@@ -46,7 +46,7 @@ CASES = [
 
 
 def arguments() -> dict[str, object]:
-    """What calls are made of, new each time, as some are written to."""
+    """The arguments for calls, new each time, since some are written to."""
     return {
         "number": torch.tensor(2.0), "empty": torch.zeros(0), "rows": torch.zeros(0, 3), "vector": torch.tensor([1.0, 2.0]),
         "matrix": torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True), "cube": torch.ones(2, 3, 4),
@@ -104,7 +104,7 @@ def test_what_is_wrong_is_said_in_words_about_the_call(place: str, name: str) ->
             )
             own = place == "F" and text.startswith(
                 f"{name}() missing"
-            )  # of a function that is Python in PyTorch, too
+            )  # for a function that is Python in PyTorch, too
             if internal and not own and not ALLOWED.search(text):
                 shown = ", ".join([*given, *[f"{n}={v}" for n, v in named.items()]])
                 wrong.append(f"{name}({shown}): {type(error).__name__}: {text}")
@@ -170,7 +170,7 @@ def test_a_call_has_the_result_or_the_error_that_it_has_in_pytorch(torch, call: 
 
 
 def test_a_function_that_is_python_in_pytorch_names_what_is_missing_as_python_does(torch) -> None:
-    """And one that is compiled there in PyTorch's own way, whose plural is the wrong way round."""
+    """And a function compiled in PyTorch in PyTorch's own words, with singular and plural swapped."""
     said = {}
     for library in (torch, minigrad):
         for name in [n for n in minigrad.nn.functional.__all__ if hasattr(torch.nn.functional, n)]:

@@ -1,7 +1,7 @@
 """Writes in place under forward mode: views and bases, duals and constants, made up at random.
 
-After each program every tensor has the value and the tangent that it has under PyTorch, or minigrad has refused a write in
-words. A tensor from outside of forward mode may take no tangent; a view must not lose one in silence.
+After each program every tensor has the value and the tangent that it has under PyTorch, or minigrad has refused a write with a
+message. A tensor from outside forward mode cannot take a tangent; a view must not lose one silently.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WRITES = [
 
 
 def write(seed: int) -> tuple[list[str], list[str], list[str]]:
-    """What is done before forward mode is on, and inside of it; the names of all tensors."""
+    """The lines before forward mode is on, and those inside it; the names of all tensors."""
     chance = random.Random(seed)
     base = chance.choice(BASES)
     inside = base.startswith("fw.") or chance.random() < 0.6

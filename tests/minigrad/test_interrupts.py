@@ -29,7 +29,7 @@ HOME = str(Path(torch.__file__).parent)
 def moments(code: CodeType) -> frozenset[int]:
     """The offsets of the instructions before which CPython has looked for signals: after calls and jumps back.
 
-    What is raised then belongs to the call. So the instruction must be guarded by the same `try` as the call is.
+    An exception raised then belongs to the call, so the instruction must be guarded by the same `try` as the call.
     """
     listing = dis.Bytecode(code)
 
@@ -64,7 +64,7 @@ def interrupted(run: Callable[[], object], number: int) -> bool:
         returned_to = None
         if code.co_name != "__exit__" or frame.f_back.f_code.co_name == "__exit__":  # else by `with`
             moment()
-        looked = moments(code)  # asked for once a call: to find code in a cache takes long
+        looked = moments(code)  # computed once per call: looking up code in a cache takes long
 
         def inside(frame: FrameType, event: str, arg: object) -> Callable:
             nonlocal returned_to
@@ -88,7 +88,7 @@ def interrupted(run: Callable[[], object], number: int) -> bool:
 
 
 def state() -> tuple:
-    """All modes of this thread, and what is there for all threads."""
+    """All modes of this thread, and the state shared by all threads."""
     return modes.local.modes, modes.local.backward_pass, modes.anomaly.state
 
 
@@ -146,7 +146,7 @@ MODES = {
 
 
 def outside() -> Iterator[object]:
-    """What may be on around the mode."""
+    """The modes that may be on around it."""
     yield from (torch.enable_grad, torch.no_grad, lambda: saved_tensors_hooks(identity, identity))
 
 
@@ -155,7 +155,7 @@ def outside() -> Iterator[object]:
 @pytest.mark.parametrize("mode", MODES)
 def test_an_interrupt_leaves_no_mode_on(mode: str) -> None:
     run, left = MODES[mode], []
-    run()  # once before, for what is made once
+    run()  # once beforehand, for things that are made only once
     for make in outside():
         with make():
             number, before = 0, state()

@@ -1,4 +1,4 @@
-"""Loaders give the batches that PyTorch's give, in the same order, whatever the options about workers."""
+"""Loaders give the batches that PyTorch's give, in the same order, regardless of the options for workers."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ from tests.minigrad.oracle import Program
 from tests.minigrad.record import digest, recorded
 from tests.minigrad.samples import roughly
 
-# What backward rightly does not follow, or loses digits in, a difference would: constants, single precision.
+# Operations for which a difference is no test of backward: it follows constants, or loses digits in single precision.
 NO_DIFFERENCES = re.compile(r"\(0, 3\)|detach\(\)|float\(\)|float32|padding_idx|argsort|argmax")
-# What draws numbers, and what is computed in single precision whatever comes in.
+# Operations that draw random numbers, and those computed in single precision whatever the input.
 ROUGH = re.compile(r"dropout|bernoulli|float32")
 # Results whose shape depends on the values of an example, and questions to Python.
 DYNAMIC = re.compile(
@@ -53,7 +53,7 @@ def tensors(torch: ModuleType, arrays: dict[str, np.ndarray], grad: bool = True)
 
 
 def weighted(torch: ModuleType, result: object) -> object | None:
-    """The sum of all differentiable outputs, each element with a weight of its own; None if there are none."""
+    """The sum of all differentiable outputs, each element with its own weight; None if there are none."""
     total = None
     for out in flat(result):
         if out.requires_grad:
@@ -67,7 +67,7 @@ def weighted(torch: ModuleType, result: object) -> object | None:
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Batches that run in a loop and empty reductions warn; that is looked at elsewhere."""
+    """Batches that run in a loop and empty reductions warn; that is tested elsewhere."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

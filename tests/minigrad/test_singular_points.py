@@ -1,6 +1,6 @@
 """Derivatives where functions have none, or only one by convention: at 0, at ties, at bounds.
 
-Both modes give what PyTorch's give there. A rule's special case serves forward mode as well: it computes the tangent from
+There, both modes agree with PyTorch's. A rule's special case serves forward mode as well: it computes the tangent from
 the rule by differentiating with respect to the gradient that comes in.
 """
 
@@ -15,7 +15,7 @@ import pytest
 import minigrad
 import minigrad.nn.functional
 
-# Of x, a vector of three; z: zeros like x; m: x above a row of zeros. What is not implemented is passed over.
+# Of x, a vector of three; z: zeros like x; m: x above a row of zeros. Functions that are not implemented are skipped.
 EXPRESSIONS = """
 x.norm() | x.norm(1) | x.norm(inf) | x.norm(3) | x.norm(0.5) | x.norm(0) | m.norm(dim=1).sum() | m.norm(dim=0, p=1)
 torch.linalg.norm(x) | torch.linalg.vector_norm(x, dim=0) | torch.dist(x, z) | F.pairwise_distance(m, m)
@@ -62,7 +62,7 @@ def nearly(a: list, b: list) -> bool:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_both_modes_say_there_what_pytorchs_say(torch, expression: str) -> None:
-    """Where PyTorch's own modes differ, as 0 · inf comes up in one of them, forward mode may follow either."""
+    """Where PyTorch's own modes differ, because 0 · inf occurs in one of them, forward mode may follow either."""
     different = []
     for point in POINTS:
         theirs = {mode: jacobian(torch, expression, point, mode) for mode in ("jacrev", "jacfwd")}
@@ -92,7 +92,7 @@ def curvature(engine: ModuleType, expression: str, point: tuple) -> list | None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_second_derivatives_there_are_pytorchs_where_these_are_numbers(torch, expression: str) -> None:
-    """PyTorch has NaN at many of these points, where a 0 is divided by 0; minigrad may have the limit."""
+    """PyTorch has NaN at many of these points, where 0 is divided by 0; minigrad may have the limit instead."""
     different = []
     for point in POINTS:
         try:

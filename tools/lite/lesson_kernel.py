@@ -23,7 +23,7 @@ _start_thread, _join_thread = threading.Thread.start, threading.Thread.join
 
 
 def _start(thread: threading.Thread) -> None:
-    """Say that there are no threads, where a lesson starts one; a library's own kind of thread raises as ever."""
+    """Say that there are no threads if a lesson starts one; a library's own thread class raises as usual."""
     if type(thread) is threading.Thread:
         print(NO_THREADS)
     else:

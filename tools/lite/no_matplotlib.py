@@ -1,4 +1,4 @@
-"""In place of matplotlib on a site that does not carry it: whatever is plotted, `show` says once that there are no figures."""
+"""A replacement for matplotlib on a site without it: whatever is plotted, `show` says once that there are no figures."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Nothing:
 
 
 class _Module(ModuleType):
-    """A module with every name, but for one by which a framework of tensors is known."""
+    """A module with every name except one that would identify it as a tensor framework."""
 
     __path__ = ()
 
@@ -93,7 +93,7 @@ def _subplots(rows: int = 1, columns: int = 1, **options: Any) -> tuple[Nothing,
 
 
 sys.meta_path.append(_Modules())
-for _name in ("matplotlib_inline", "matplotlib_inline.backend_inline"):  # what shows figures in a notebook
+for _name in ("matplotlib_inline", "matplotlib_inline.backend_inline"):  # they show figures in a notebook
     sys.modules[_name] = _Module(_name)
 sys.modules[__name__].__class__ = _Module
 __version__, __version_info__, rcParams = "0", (0, 0), Nothing()

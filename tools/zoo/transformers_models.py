@@ -1,7 +1,7 @@
 """Architectures of the ``transformers`` package in tiny random configurations; no weights are fetched.
 
-A model is one word: its ``model_type``. What is the same for nearly all of them is in ``TINY``, as far as a configuration has
-it; what a model needs in addition follows its name.
+A model is one word: its ``model_type``. Settings common to nearly all of them are in ``TINY``, and are used if a configuration
+has them; a model's additional settings follow its name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def each(words: str, value: Any) -> dict[str, Any]:
 
 
 def plain(words: str) -> dict[str, dict[str, Any]]:
-    """Models that need nothing of their own."""
+    """Models that need no settings of their own."""
     return {word: {} for word in words.split()}
 
 
