@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Executes the lessons, and the pages about them, in place and normalises what is saved: twice changes nothing.
+"""Execute the lessons, and the pages about them, in place and normalise what is saved; a second run changes nothing.
 
     python notebooks/build.py                every lesson, then the index, the glossary and the exam
     python notebooks/build.py 00 03          some
@@ -9,8 +9,8 @@
     python notebooks/build.py --minutes      print how long each lesson takes (see minutes.py)
     python notebooks/build.py --new 19 "Through a solver"     write the three files of a new lesson (see new_lesson.py)
 
-The .ipynb is the one source of a lesson. It may be edited in JupyterLab or by way of its text. What is saved
-is what a reader sees who has run nothing yet, and what `pytest --nbval` compares: outputs without widget
+The .ipynb is the one source of a lesson. It may be edited in JupyterLab or as text. What is saved is what readers see before
+they run anything, and what `pytest --nbval` compares: outputs without widget
 state, timings or paths of this machine.
 """
 
@@ -79,7 +79,7 @@ def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Remove all that depends on the machine or the moment; give what remains one form."""
+    """Remove everything that depends on the machine or the moment; put the rest into a standard form."""
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     count = 0
@@ -119,7 +119,7 @@ def dump(notebook: nbformat.NotebookNode) -> str:
 
 
 def comparable(text: str) -> str:
-    """The text without what the last digit of a float or a machine's fonts may change (see `shown`)."""
+    """The text without parts that the last digit of a float or a machine's fonts may change (see `shown`)."""
     notebook = nbformat.reads(text, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -1,4 +1,4 @@
-"""A cell that nbval runs shows to the letter what is saved, in this order: `build.py` would change nothing."""
+"""A cell that nbval runs must show exactly what is saved, in the same order: `build.py` would change nothing."""
 
 from __future__ import annotations
 

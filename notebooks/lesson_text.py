@@ -1,4 +1,4 @@
-"""A lesson as plain text and back, for those who would rather edit in an editor. Sources only, no outputs.
+"""Convert a lesson to plain text and back, for those who prefer a text editor. Sources only, no outputs.
 
     %% md header
     # 3. One node at a time

@@ -1,4 +1,4 @@
-"""The three files of a new lesson, with everything that the tests ask of one (`python notebooks/build.py --new 19 "Title"`).
+"""The three files of a new lesson, with everything that the tests require (`python notebooks/build.py --new 19 "Title"`).
 
     NN_title.ipynb                  from LESSON: header, a prediction, a graph drawn and stepped, three exercises, an unseen
                                     graph, what people get wrong, recap with three quick questions, PyTorch prints

@@ -1,5 +1,4 @@
-"""What every test may ask for: `torch`, the oracle, and `t`, minigrad and then torch. In CI nothing that is meant to run may be
-skipped.
+"""Fixtures for every test: `torch`, the oracle, and `t`, minigrad and then torch. In CI nothing that should run may be skipped.
 
     def test_with_the_fixture(torch): ...
     def test_on_both(t): ...
@@ -45,8 +44,8 @@ requires_torch = pytest.mark.usefixtures("torch")
 
 
 def on_a_short_stack(test: Callable) -> Callable:
-    """Decorator: run in a thread. PyTorch's own tables of inputs read the source of every frame that calls them, for each
-    input anew; beneath pytest that takes ten times as long as all else."""
+    """Decorator: run in a thread. PyTorch's own tables of inputs read the source of every calling frame again for each input;
+    under pytest that takes ten times as long as everything else."""
 
     @functools.wraps(test)
     def alone(*args: object, **kwargs: object) -> None:
@@ -56,7 +55,7 @@ def on_a_short_stack(test: Callable) -> Callable:
     return alone
 
 
-# no deadline: on a machine that is shared it only tells the load
+# no deadline: on a shared machine it would only measure the load
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)  # a run in CI can be repeated
 settings.load_profile("ci" if IN_CI else "here")
@@ -64,11 +63,11 @@ settings.load_profile("ci" if IN_CI else "here")
 
 def pytest_configure(config: pytest.Config) -> None:
     if "not torch" in config.option.markexpr:
-        sys.modules["torch"] = None  # a test that asks for it late is found on every machine
+        sys.modules["torch"] = None  # so that a test that requests it late is found on every machine
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Not even read what is left out whole."""
+    """Do not even read files that are left out completely."""
     return True if collection_path in (BROWSER, LITE) and "not browser" in config.option.markexpr else None
 
 
@@ -104,8 +103,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="module", autouse=True)
 def _what_was_there_before_is_no_garbage() -> None:
-    """Neither the 9,000 tests themselves, nor what the modules before this one have left: a test that collects garbage looks
-    through what is its own."""
+    """A test that collects garbage should only look through its own objects, not through the 9,000 tests and what earlier
+    modules left."""
     gc.collect()
     gc.freeze()
 

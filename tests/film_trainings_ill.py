@@ -1,4 +1,4 @@
-"""Small trainings with an illness each, with the kinds of findings that name it (see film_trainings.py)."""
+"""Small training runs with one fault each, and the kinds of findings that name it (see film_trainings.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More healthy trainings, written before they were first run: the check of the thresholds (see film_trainings.py)."""
+"""More healthy training runs, written before they were first run: the check of the thresholds (see film_trainings.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import viz
 from tests.film_trainings import blobs, classify, fit, healthy, line, mlp, next_token
 
-# ---- more healthy ones, which nothing was set on
+# ---- more healthy ones, not used for setting thresholds
 
 
 @healthy(more=True)

@@ -1,4 +1,4 @@
-"""Healthy trainings as people write them, each with its own loop, written before their findings were looked at."""
+"""Healthy training runs as people write them, each with its own loop, written before their findings were looked at."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def clusters(n: int = 192, classes: int = 5, size: int = 10) -> tuple[torch.Tens
 
 
 def bars(n: int = 96) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pictures of 8 x 8 with a bar that lies, stands or is missing."""
+    """Pictures of 8 x 8 with a horizontal bar, a vertical bar, or none."""
     y, x = torch.randint(3, (n,)), 0.3 * torch.randn(n, 1, 8, 8)
     for image, label in zip(x, y.tolist(), strict=True):
         if label:
@@ -313,7 +313,7 @@ def one_example_at_a_time() -> viz.Film:
 
 @healthy
 def student_of_a_moving_average() -> viz.Film:
-    """Predict what a slow copy of oneself says of another view (BYOL)."""
+    """Predict the output of a slow copy of the model for another view (BYOL)."""
     x, _ = bars(48)
     student = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 8))
     predictor = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 8))

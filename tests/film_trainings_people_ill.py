@@ -1,5 +1,5 @@
-"""Ill trainings as people write them, written before their findings were looked at, and the kinds of findings that name what
-is wrong with each: PyTorch only."""
+"""Broken training runs as people write them, written before their findings were looked at, with the kinds of findings that name
+what is wrong: PyTorch only."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Trainings written for a check of viz.film in November 2026, before any of its findings were looked at: PyTorch only.
+"""Training runs written for a check of viz.film in November 2026, before its findings were known: PyTorch only. A healthy one
 
-A healthy one must be without an alarm. Of an ill one it is said which kinds of findings name what is wrong with it.
+must have no alarm. A broken one lists the kinds of findings that name what is wrong with it.
 """
 
 from __future__ import annotations

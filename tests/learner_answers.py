@@ -1,9 +1,9 @@
-"""Answers as people give them, beside those that the lessons list: what the replies are measured with.
+"""Answers as people give them, in addition to those that the lessons list, to test the replies.
 
 Under the id of its exercise each answer of learner_answers.txt has a line, or several with ` :: ` on the last, as in the
 lessons (exercises/answer_table.py). No sentence is repeated here, so that one can be improved where it is written:
 
-    code ::                   a wrong answer that nobody listed: it must be rejected
+    code ::                   a wrong answer that is not listed: it must be rejected
     code :: as other code     its reply is the one that the other answer gets
     code :: no return         it holds the sentence of exercises/replies.py with this key
     code :: told              it is one that the lesson has for this very mistake
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 
 
 class Answer(NamedTuple):
-    """One answer: its exercise, what is handed to `check`, and what must be said to it."""
+    """One answer: its exercise, the arguments for `check`, and the reply that it must get."""
 
     exercise: Exercise
     code: str
@@ -99,7 +99,7 @@ def read(text: str) -> list[Answer]:
 
 
 def by_belief(exercise: Exercise) -> Iterator[tuple]:
-    """What follows from averaging, counting twice, forgetting, and from taking nothing for zero, part by part."""
+    """Wrong answers that follow from averaging, counting twice, forgetting, and mistaking None for zero, part by part."""
     if not exercise.typed:
         return
     for name, right in zip(exercise.names, exercise.reference, strict=True):

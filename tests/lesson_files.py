@@ -81,7 +81,7 @@ def solved(path: Path) -> nbformat.NotebookNode:
 
 @contextmanager
 def one_kernel(**environment: str) -> Iterator[KernelManager]:
-    """A kernel for many lessons; that each runs in one of its own is tried with the lessons as they stand."""
+    """A kernel for many lessons; other tests run each lesson, as saved, in its own kernel."""
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(cwd=str(NOTEBOOKS), env=os.environ | environment)
     yield manager

@@ -1,4 +1,4 @@
-"""Programs that a recording looks at: whatever they do, it must do the same with viz.record() around it."""
+"""Programs for a recording to observe: they must do the same with viz.record() around them as without."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def exported(t: Any) -> Any:
 
 
 def traced_by_fx(t: Any) -> Any:
-    """What a tracer writes down is what the program does, and nothing of ours."""
+    """A tracer must record what the program does, and nothing of ours."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
     made = make_fx(lambda x: (x * 2).sin())(t.ones(2))
@@ -246,7 +246,7 @@ def compiled_backward(t: Any) -> Any:
 
 
 def dispatched(t: Any) -> Any:
-    """A mode that sees every operation sees those of the program alone."""
+    """A mode that sees every operation must see only those of the program."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     seen = []
@@ -264,7 +264,7 @@ def dispatched(t: Any) -> Any:
 
 
 def counted(t: Any) -> Any:
-    """The same of a mode that sees every function, while gradients are recorded and flow."""
+    """The same for a mode that sees every function, while gradients are recorded and flow."""
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
 

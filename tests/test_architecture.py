@@ -1,4 +1,4 @@
-"""The walls between the parts of the project, and what may not be in any of its files."""
+"""The boundaries between the parts of the project, and what must not be in any of its files."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_neither_lessons_nor_exercises_import_torch():
 
 
 def test_no_imports_go_in_a_circle():
-    """Inside functions and for annotations alone, too. A package's own `__init__` counts where something in it is used."""
+    """Including imports inside functions and for annotations only. A package's own `__init__` counts if it is used."""
     names = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in MODULES
@@ -159,7 +159,7 @@ def test_each_extra_is_for_one_thing_and_make_test_needs_no_browser():
         for path in MODULES
         if any(
             isinstance(node, ast.Import | ast.ImportFrom) and "playwright" in ast.unparse(node)
-            for node in tree_of(path).body  # at the door; inside a function it is imported when it is called
+            for node in tree_of(path).body  # at import; inside a function it is imported when that is called
         )
     ]
     assert driving and all(name.startswith(("tests/browser/", "tools/")) for name in driving)
@@ -249,7 +249,7 @@ def opened_as_text(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def test_text_is_read_and_written_in_utf_8_on_every_system():
-    """Windows has an encoding of its own, in which half of the mathematics here cannot be written."""
+    """Windows has its own encoding, in which half of the mathematics here cannot be written."""
     found = [
         f"{shown(path)}:{call.lineno}: {ast.unparse(call)}"
         for path in MODULES
@@ -260,7 +260,7 @@ def test_text_is_read_and_written_in_utf_8_on_every_system():
 
 
 def test_what_a_learner_runs_needs_no_unix():
-    """What Windows does not have is asked for with hasattr first, or not at all."""
+    """Features that Windows lacks are checked with hasattr first, or not used at all."""
     lacking = r"\b(os)\.(?:fork|gete?uid|getpgid|killpg|setsid)\b|\b(signal)\.(?:SIGKILL|SIGALRM|SIGHUP|setitimer)\b"
     found = []
     for path in modules("minigrad", "viz", "notebooks"):

@@ -1,4 +1,4 @@
-"""How the cause of a wrong answer is found that nobody has listed: by one small change, by a relation, by side effects."""
+"""How the cause of an unlisted wrong answer is found: by one small change, by a relation, by side effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a teacher has: the report on a class, closed solutions, a file that a learner hands in."""
+"""The teacher's tools: the report on a class, closed solutions, a file that a learner hands in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from exercises.judge import as_answers
 
 @pytest.fixture
 def learner(tmp_path, monkeypatch):
-    """learner("ada"): from here on the progress file is that of Ada, in a folder of what is handed in."""
+    """learner("ada"): from here on the progress file is Ada's, in a folder of files handed in."""
 
     def become(name: str) -> Path:
         path = tmp_path / "class" / f"{name}.json"
@@ -102,7 +102,7 @@ def test_the_parts_are_those_that_are_wrong_for_every_listed_answer():
 
 
 def test_files_in_folders_and_what_cannot_be_read(learner, folder, capsys):
-    """A learning platform unpacks one folder a learner; a hidden file of old; an editor's mark at the beginning."""
+    """A learning platform unpacks one folder per learner; an old hidden file; a byte order mark at the beginning."""
     learner("ada")
     check("3.5", "c")
     text = (folder / "ada.json").read_text(encoding="utf-8")
@@ -148,7 +148,7 @@ def test_nothing_to_read_says_what_to_do(folder, capsys):
 
 
 def class_of(learner, count: int) -> None:
-    """Learners who answer at random, of whom some give up."""
+    """Learners who answer at random, some of whom give up."""
     chance = random.Random(0)
     for number in range(count):
         learner(f"s{number}/progress")

@@ -1,4 +1,4 @@
-"""Nothing of what the source texts say is lost: each item is taught by a cell that is there and says so."""
+"""Nothing in the source texts is lost: each item is taught by an existing cell that contains it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_sentence_is_not_teaching():
 
 
 def test_a_lesson_does_not_show_the_ids():
-    """They are book-keeping of the tests."""
+    """They are only for the tests."""
     cells = [(number, cell) for number in with_items for cell in read(BY_NUMBER[number]).cells]
     ids = rf"\b(?:{'|'.join(ITEMS)})\b"
     shown = [f"{n}, {cell.id}: {name}" for n, cell in cells for name in re.findall(ids, cell.source)]

@@ -27,7 +27,7 @@ TITLED = {
 
 @pytest.fixture(autouse=True)
 def progress(tmp_path, monkeypatch) -> Path:
-    """A progress file of one's own."""
+    """A separate progress file."""
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
     return tmp_path / "progress.json"
 
@@ -38,7 +38,7 @@ def lines_of(cell):
 
 @cache
 def run_all() -> tuple[dict, dict[str, set[str]]]:
-    """The names after all cells of the exam have run, for tests that only look; and which are new after each cell."""
+    """The variables after all cells of the exam have run, for tests that only read; and which are new after each cell."""
     space: dict = {}
     new: dict[str, set[str]] = {}
     for cell in EXAM.cells:
@@ -143,7 +143,7 @@ def test_each_graph_has_names_of_its_own():
 
 
 def encoder_learning(how: str) -> tuple[object, object, object]:
-    """What `.grad` is of the prompt, the encoder and the head, one way of question 11."""
+    """`.grad` of the prompt, the encoder and the head, for one option of question 11."""
     torch = minigrad
     torch.manual_seed(0)
     prompt = torch.ones(1, 3, requires_grad=True)

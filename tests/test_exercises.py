@@ -47,8 +47,8 @@ JUDGED = {}
 
 @pytest.fixture
 def judged_once(monkeypatch):
-    """What judges in `check` and for a teacher's page, but an answer that was judged in a test before is not run again: the
-    two thousand that the exercises list are asked about three times."""
+    """The judge of `check` and of a teacher's page, except that an answer judged in an earlier test is not run again: the two
+    thousand listed answers are judged three times."""
 
     def verdict(exercise, answers):
         key = exercise.id, *map(id, answers)
@@ -194,7 +194,7 @@ def test_the_cause_is_told():
 
 
 def keys_of(text):
-    """The keys of the sentences that a reply holds, of those that are more than a few words."""
+    """The keys of the sentences in a reply that are longer than a few words."""
     pieces = {key: re.split(r"\{\w+\}", said) for key, said in replies.REPLIES.items() if len(said) > 10}
     return {key for key, parts in pieces.items() if re.search(".*".join(map(re.escape, parts)), text, re.S)}
 
@@ -210,7 +210,7 @@ def _changeable(value: object) -> Iterator[object]:
 
 @pytest.mark.parametrize("exercise", [e for e in EXERCISES if e.cases], ids=lambda exercise: exercise.id)
 def test_what_a_function_is_called_with_is_made_afresh(exercise):
-    """An answer that writes into its arguments spoils them for itself alone."""
+    """An answer that writes into its arguments spoils them only for itself."""
     one, other = exercise.cases(), exercise.cases()
     assert not {id(part) for part in _changeable(one)} & {id(part) for part in _changeable(other)}
 
@@ -241,7 +241,7 @@ def test_what_cannot_be_an_answer_is_not_noted_at_all(guess, monkeypatch):
 
 
 def test_of_a_typed_answer_no_ratio_is_told():
-    """From "exactly 1/7 of what it should be" the answer is to be had by arithmetic."""
+    """A reply of "exactly 1/7 of what it should be" would give the answer away by arithmetic."""
     cards = [check(e.id, *answers) for e in EXERCISES for answers in learner_answers.by_belief(e)]
     failed = [str(card) for card in cards if re.search(r"is exactly|` is right|zero everywhere", card.text)]
     assert not failed, "\n\n".join(failed)
@@ -313,7 +313,7 @@ def test_each_listed_wrong_answer_of_a_lesson_has_its_cause(judged_once):
 
 @pytest.mark.long
 def test_of_wrong_code_that_nobody_listed_the_cause_is_mostly_found():
-    """A ratio alone, as "exactly 8 times what it should be", counts as no cause."""
+    """A ratio alone, such as "exactly 8 times what it should be", does not count as a cause."""
     unseen = learner_answers.read(learner_answers.UNSEEN)
     verdicts = [(answer, judge(answer.exercise, answer.answers)) for answer in unseen]
     assert [answer.code for answer, verdict in verdicts if verdict.state == CORRECT] == []

@@ -94,7 +94,7 @@ def test_a_file_that_is_none_of_ours_is_refused_and_not_executed(name, tmp_path)
 
 
 def test_any_damage_to_a_file_is_noticed_or_harmless(tmp_path):
-    """A bit turned over anywhere: the same object, or the one error."""
+    """A flipped bit anywhere gives the same object, or the one error."""
     kept = io.BytesIO()
     torch.save({"w": torch.arange(4.0), "n": [1, "two"]}, kept)
     whole, chance = kept.getvalue(), random.Random(0)
@@ -129,7 +129,7 @@ WRITERS = {  # what is made ready while there is room, then what writes
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk_leaves_the_old_file_whole(name, tmp_path):
-    """No file may be longer than 2,000 bytes, which is how a full disk looks to who writes."""
+    """No file may be longer than 2,000 bytes, which looks like a full disk to the writer."""
     ready, write, suffix = WRITERS[name]
     path = tmp_path / f"kept{suffix}"
     path.write_text("what was there before", encoding="utf-8")
@@ -151,7 +151,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
 
 def test_progress_that_cannot_be_written_is_remembered_while_the_session_lasts(tmp_path, monkeypatch):
-    """The folder is read-only, or the disk is full: what was there counts, and what came since."""
+    """The folder is read-only, or the disk is full: old and new progress both count."""
     place = tmp_path / "progress.json"
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(place))
     monkeypatch.setattr(store, "_unwritten", [])
@@ -201,7 +201,7 @@ def chain(length: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def hooks_left(loss: torch.Tensor) -> int:
-    """How many hooks hang on the nodes of a graph."""
+    """The number of hooks on the nodes of a graph."""
     seen, waiting, count = set(), [loss.grad_fn], 0
     while waiting:
         node = waiting.pop()

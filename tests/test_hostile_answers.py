@@ -46,7 +46,7 @@ STATES = {NOT_YET, TRY_AGAIN, RAISED, CORRECT}
 
 @pytest.fixture(autouse=True)
 def a_short_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the search for one change finds is not looked at here, only that nothing escapes from it."""
+    """These tests do not check what the search for one change finds, only that nothing escapes from it."""
     monkeypatch.setattr("exercises.judge.SEARCH", (0.025, 0.025))
 
 
@@ -54,7 +54,7 @@ def a_short_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Hostile:
-    """Objects to every question that Python asks of it."""
+    """Raises at everything that Python asks of it."""
 
     def _refuse(self, *_):
         raise ValueError("no")
@@ -186,7 +186,7 @@ def run_in(where, body):
 
 @pytest.mark.parametrize("where", ["main thread", "other thread"])
 def test_the_time_of_other_threads_is_not_that_of_the_answer(where):
-    """Neighbours in the same kernel compute all the time; the answer waits for them, and is given its own seconds."""
+    """Other threads in the same kernel compute all the time; the answer waits for them, but gets its full time."""
     over, seen = threading.Event(), []
 
     def neighbour():
@@ -344,7 +344,7 @@ print(traced())
 
 @pytest.mark.parametrize("seconds", [0.05, 0.5])
 def test_a_thread_that_ends_inside_of_a_time_limit_leaves_code_that_can_be_traced(seconds):
-    """Nor does an interruption on its way to somebody who does not live to see it (here one that is taken back)."""
+    """The same holds for an interruption of a thread that ends before it arrives (here one that is taken back)."""
     code = f"""
 import ctypes, sys, threading, time
 from exercises.limits import OutOfTime, time_limit

@@ -1,4 +1,4 @@
-"""A page of the site carries the program of its steppers once, however many there are."""
+"""A page of the site contains the program of its steppers only once, however many there are."""
 
 from __future__ import annotations
 

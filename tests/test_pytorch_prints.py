@@ -1,7 +1,7 @@
 """What a lesson says that PyTorch prints is what PyTorch prints, and minigrad prints the same.
 
 Each ``>>>`` block under a lesson's heading "PyTorch prints" is run as it stands, once with torch and once with
-minigrad in its place. Addresses are all alike.
+minigrad in its place. All addresses count as equal.
 """
 
 from __future__ import annotations

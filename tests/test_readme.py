@@ -1,4 +1,4 @@
-"""What README.md says is so: its list of lessons, its commands, its code, its pictures and links."""
+"""README.md is true: its list of lessons, its commands, its code, its pictures and links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_lesson_is_listed_with_its_title_and_minutes():
-    """`python -m tools.readme` puts the table right, and so does `make notebooks`."""
+    """`python -m tools.readme` corrects the table, and so does `make notebooks`."""
     assert with_lessons(README) == README
     assert all(path.name in README for path in LESSONS)
 

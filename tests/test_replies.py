@@ -1,4 +1,4 @@
-"""What is said to an answer: symptoms, the learner's own line, hints, solutions, cards."""
+"""The replies to an answer: symptoms, the learner's own line, hints, solutions, cards."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_what_only_begins_like_a_known_mistake_gets_its_advice():
 
 
 def test_a_number_that_is_wrong_is_told_before_what_happens_later():
-    """An engine that recurses and overwrites: its number says more than that Python gives up on a long chain."""
+    """An engine that recurses and overwrites: its wrong number says more than that Python gives up on a long chain."""
 
     def recursing_and_wrong(root, grad):
         for (parent, _), part in zip(root.next_functions, root(grad), strict=True):

@@ -1,4 +1,4 @@
-"""What `make lessons` and `make test` say when something is missing: a sentence that tells what to do."""
+"""What `make lessons` and `make test` say when something is missing: a sentence that says what to do."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no make: th
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """As much of a fresh clone as setting up needs."""
+    """The part of a fresh clone that the setup needs."""
     for name in ("Makefile", "pyproject.toml", "README.md", "LICENSE", "hatch_build.py"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("tools", "minigrad", "viz"):
@@ -34,7 +34,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def make(project: Path, *words: str, **environment: str) -> tuple[int, str]:
-    """Run make; its exit code and all that it said."""
+    """Run make; return its exit code and its output."""
     done = subprocess.run(
         ["make", "--no-print-directory", *words],
         cwd=project,
@@ -79,7 +79,7 @@ def test_a_python_that_is_too_old(project, monkeypatch):
 
 def test_a_newer_python_on_the_path_is_found_by_itself(project, monkeypatch):
     newer = wrapper(project, "")
-    monkeypatch.setattr(sys, "executable", "/usr/bin/false")  # an interpreter that does not do
+    monkeypatch.setattr(sys, "executable", "/usr/bin/false")  # an interpreter that is too old
     monkeypatch.setenv("PATH", str(project))
     assert set_up.find_python() == newer
 
@@ -113,7 +113,7 @@ def test_the_set_up_is_readable_for_an_old_python():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks where pyenv and Debian put it")
 def test_python_2_7_gets_a_sentence():
-    """Where there is one; elsewhere the test above has to do."""
+    """If it is installed; otherwise the test above must suffice."""
     for python in [*Path.home().glob(".pyenv/versions/2.7*/bin/python"), Path("/usr/bin/python2.7")]:
         if python.exists():
             done = subprocess.run([python, "tools/set_up.py"], cwd=ROOT, capture_output=True, text=True)
@@ -136,7 +136,7 @@ def test_no_venv_module(project):
 
 @pytest.mark.long
 def test_no_network_at_the_first_install_and_then_again_with_it(project):
-    """The broken attempt leaves nothing that the next one takes for ready."""
+    """The failed attempt leaves nothing that the next one mistakes for finished."""
     for _ in range(2):
         code, said = make(
             project,

@@ -39,7 +39,7 @@ def test_each_lesson_is_known_by_its_header():
 
 
 def test_a_lesson_leans_only_on_lessons_that_it_needs():
-    """Whoever has taken what the header names, and what those name, has met each lesson that is spoken of without a link."""
+    """Every lesson mentioned without a link is among those that the header names, or that these need in turn."""
     behind: dict[str, set[str]] = {}
     for lesson in EVERY:
         behind[lesson.number] = set(lesson.needs).union(*(behind[need] for need in lesson.needs))
@@ -63,7 +63,7 @@ def test_the_map_has_each_lesson_once_below_what_it_needs_or_to_its_right():
 
 
 def test_no_arrow_passes_behind_a_box():
-    """One that goes around leaves to the right: nothing stands there. So it is not taken for an arrow of a neighbour."""
+    """An arrow that goes around leaves to the right, where nothing is, so that it is not taken for a neighbour's arrow."""
     places = suite._places(EVERY)
     for need, number in suite.arrows(EVERY):
         (x, y), (_, below) = places[need], places[number]
@@ -269,7 +269,7 @@ def test_the_site_shows_no_progress_bar_that_has_not_moved():
 
 
 def test_a_link_to_the_site_shows_a_picture_with_its_size(monkeypatch):
-    """Only where the site's address is known: a preview takes no relative one."""
+    """Only where the site's address is known: a preview needs an absolute one."""
     assert "og:image" not in site.page_of("index", "Lessons", "")
     monkeypatch.setattr(site, "ADDRESS", "https://someone.example/lessons/")
     page = site.page_of("index", "Lessons", "")

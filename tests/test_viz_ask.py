@@ -1,4 +1,4 @@
-"""Predict before reveal: what is asked, and that each mistake's number is the one that a wrong engine really gives."""
+"""Predict before reveal: the questions, and that each mistake's number is the one that a wrong engine really gives."""
 
 from __future__ import annotations
 

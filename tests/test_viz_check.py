@@ -91,7 +91,7 @@ def test_nothing_is_claimed_of_an_operation_that_is_not_known(torch):
 
 
 def test_a_gradient_that_cancels_to_nothing_is_no_false_alarm(t):
-    """Softmax of equal scores, summed: the true gradient is 0, and what is measured is the noise of the measurement."""
+    """Softmax of equal scores, summed: the true gradient is 0, and the difference is only numerical noise."""
     x = t.ones(4, 6, requires_grad=True)
     z = (x / 3.0).softmax(-1).sum()
     checks = {s.name: s.check for s in viz.trace(z, check=True) if s.check}

@@ -1,4 +1,4 @@
-"""Two passes beside each other: the first difference is found, and equal passes are called equal."""
+"""Two passes side by side: the first difference is found, and equal passes are called equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Change a leaf and see what follows: values and gradients after each change, and what is said when that fails."""
+"""Change a leaf and see what follows: values and gradients after each change, and the message when that fails."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def chain(x, w, b):
 
 
 def detached(where):
-    """The program of ``chain`` with ``detach()`` in the place of one edge."""
+    """The program of ``chain`` with ``detach()`` at one edge."""
 
     def program(x, w, b):
         y = (x.detach() if where == "y → x" else x) * (w.detach() if where == "y → w" else w)

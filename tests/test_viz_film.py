@@ -134,7 +134,7 @@ def later_hooked(t: Any, film: viz.Film | None, kind: str) -> list[dict[tuple[in
 
 @pytest.mark.parametrize("kind", ["none", "result", "leaf", "function", "accumulator"])
 def test_a_hook_that_comes_later_is_noticed(t, kind):
-    """A film does not look at what it has found to be the same twice, as long as nobody hangs a hook."""
+    """A film does not measure the same thing twice, as long as no hook is added."""
     film = viz.film(keep=[2, 4])
     later_hooked(t, film, kind)
     told = later_hooked(t, None, kind)

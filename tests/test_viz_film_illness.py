@@ -1,4 +1,4 @@
-"""What viz.film says of real trainings: each illness in one that has it, and nothing in one that nearly has it."""
+"""What viz.film says about real training runs: it names each fault in a run that has it, not in one that nearly has it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def dying(t: Any, ill: bool) -> viz.Film:
 
 
 def overflowing(t: Any, ill: bool) -> viz.Film:
-    """A weight that climbs until its exponential is no float32 any more, or one step less."""
+    """A weight that grows until its exponential overflows float32, or one step less."""
     film, w = viz.film(), t.tensor([80.0], requires_grad=True)
     optimizer = t.optim.SGD([w], lr=1.0)
     for _ in range(5 if ill else 4):
@@ -64,7 +64,7 @@ def overflowing(t: Any, ill: bool) -> viz.Film:
 
 
 def cut(t: Any, ill: bool) -> viz.Film:
-    """A layer behind a detach that was forgotten, or one that is frozen."""
+    """A layer behind a forgotten detach, or one that is frozen."""
     film, model = viz.film(), mlp(t)
     for p in model[0].parameters():
         p.requires_grad_(ill)

@@ -1,4 +1,4 @@
-"""What viz.film says and shows: findings, scenes, frames kept whole, films beside each other, pages and animations."""
+"""The output of viz.film: findings, scenes, frames kept whole, films side by side, pages and animations."""
 
 from __future__ import annotations
 
@@ -398,7 +398,7 @@ def test_film_is_a_function_and_what_users_see_of_it_is_what_they_need(t):
 
 
 def test_no_layout_while_a_training_runs(t, monkeypatch: pytest.MonkeyPatch):
-    """Where the first NaN comes, or a step that is to be kept, its pass is copied; it is laid out when it is shown."""
+    """At the first NaN, or at a step to be kept, the pass is copied; it is laid out when it is shown."""
     laid: list[int] = []
     monkeypatch.setattr("viz.picture.draw.pictures_of", lambda *more: laid.append(1) or ([], {}))
     film, w = viz.film(keep=[1]), t.tensor([4.0, 1.0], requires_grad=True)

@@ -1,4 +1,4 @@
-"""What viz.film finds in whole trainings: healthy ones are quiet, and of ill ones it names what they have."""
+"""What viz.film finds in whole training runs: it is quiet about healthy ones, and names the fault of broken ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames kept whole: the pass that is played again is the pass as ``viz.step`` records it, on minigrad and PyTorch."""
+"""Frames kept whole: the replayed pass is the pass as ``viz.step`` records it, on minigrad and PyTorch."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_a_pass_that_kept_its_graph_is_stepped_again():
 
 
 def test_an_engine_whose_nodes_raise_when_they_are_looked_at_is_drawn():
-    """What a node of one's own raises when its saved values are read is not ours to let through."""
+    """An exception that a custom node raises when its saved values are read must not get through."""
     x = minigrad.tensor([1.0, 2.0], requires_grad=True)
     z = (x * 2).sum()
 

@@ -1,4 +1,4 @@
-"""Wrong calls of the public functions of viz: each is answered in words that say what to do."""
+"""Wrong calls of the public functions of viz: each gets an error that says what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""viz.record only looks: the program gives the same result, or the same exception, as without it. viz.draw needs no numbers."""
+"""viz.record only reads: the program gives the same result, or the same exception, as without it. viz.draw needs no numbers."""
 
 from __future__ import annotations
 

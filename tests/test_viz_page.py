@@ -1,4 +1,4 @@
-"""The page: one file, nothing from outside, everything that a reader needs inside it."""
+"""The page: a single file with everything that a reader needs, and nothing loaded from outside."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_every_array_is_sent_once():
 
 
 class Residual(mg.nn.Module):
-    """A block as in a transformer, with a way around it."""
+    """A block as in a transformer, with a skip connection."""
 
     def __init__(self):
         super().__init__()

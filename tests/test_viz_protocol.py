@@ -1,4 +1,4 @@
-"""viz asks for the graph protocol and nothing else: an engine of 70 lines that speaks it can be drawn, traced and stepped."""
+"""viz needs the graph protocol and nothing else: an engine of 70 lines that speaks it can be drawn, traced and stepped."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Accumulate(Node):
 
 
 class Number:
-    """A learner's tensor: one number and what made it."""
+    """A learner's tensor: one number and the node that made it."""
 
     def __init__(self, value, grad_fn=None, requires_grad=False):
         self.value, self.grad_fn, self.requires_grad = value, grad_fn, requires_grad or grad_fn is not None

@@ -1,4 +1,4 @@
-"""Values that nobody kept: worked out again where what follows was measured and agrees, and nowhere else."""
+"""Values that are not kept anywhere: recomputed where measured values confirm them, and nowhere else."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_leaf_that_was_changed_since_is_found_out(t):
 
 def test_what_nothing_measured_follows_from_is_not_shown(t):
     w = t.tensor([1.0, 2.0], requires_grad=True)
-    # cumsum is no operation of the table: nothing vouches for the sum in front of it
+    # cumsum is not in the table: nothing confirms the sum before it
     z = t.cumsum(w * 3 + w, 0).sum()
     assert "AddBackward0" not in {f.name for f in worked_out(graph_of(z))}
 

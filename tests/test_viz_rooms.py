@@ -1,4 +1,4 @@
-"""The rooms of viz: which may know of which, how large a file may be, and that the front end's files join to one module."""
+"""The packages of viz: which may import which, how large a file may be, and that the front end's files form one module."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILES = [*MODULES, *sorted(FRONT.iterdir()), *sorted(film.FRONT.iterdir())]
 
 def test_imports_run_one_way():
     found = []
-    for k, room in enumerate(ROOMS):  # viz/__init__.py and viz/__main__.py stand above all
+    for k, room in enumerate(ROOMS):  # viz/__init__.py and viz/__main__.py may import all
         later = {f"viz.{name}" for name in ROOMS[k + 1 :]} | {"viz.__main__"}
         if room == "picture":
             later.add("viz.run")  # a drawing runs nothing

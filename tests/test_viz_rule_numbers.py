@@ -1,7 +1,7 @@
-"""Each line of viz/read/rules.txt is true: what it says a node of PyTorch computes is what that node computes.
+"""Each line of viz/read/rules.txt is true: the node of PyTorch computes what the line says.
 
-``rule_programs.txt`` has for each node a program that makes one. A rule that is written as code is run as it stands; for one
-that is told in words that file says in code what they mean. The numbers are compared with those of the node itself.
+``rule_programs.txt`` has for each node a program that makes one. A rule written as code is run as it is; for a rule in words,
+that file has the code for them. The numbers are compared with those of the node itself.
 """
 
 from __future__ import annotations

@@ -355,7 +355,7 @@ def test_the_value_of_a_number_minus_a_tensor_is_not_made_up(t):
 
 
 def test_a_formula_cannot_be_misread(t):
-    """What is transposed, conjugated or looked at is in brackets once; a real operand takes the real part."""
+    """Transposed, conjugated or indexed operands are in parentheses once; a real operand takes the real part."""
     w, q = t.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), t.tensor([3.0], requires_grad=True)
     z = (w.t() @ w).sum()
     told = [s.math for step in viz.trace(z, names={"w": w, "z": z}) for s in step.sent]
@@ -384,7 +384,7 @@ def test_a_real_operand_of_a_complex_operation_gets_the_real_part(torch):
 
 
 def test_no_rule_in_the_pane_is_the_call_of_a_helper(t):
-    """Machinery is shown as what it means, and of an input that is not there nothing is shown."""
+    """Helpers are shown as the mathematics they stand for, and nothing is shown for an absent input."""
     x, c = t.ones(3, 4, requires_grad=True), t.ones(2, 2, 4, 4, requires_grad=True)
     f = t.nn.functional
     z = (

@@ -1,4 +1,4 @@
-"""Shown anywhere: a browser from scripts, frames without widgets where nothing runs them, a still for who shows neither."""
+"""Shown anywhere: a browser from scripts, frames without widgets where nothing runs them, a still if neither is shown."""
 
 from __future__ import annotations
 

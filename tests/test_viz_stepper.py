@@ -1,4 +1,4 @@
-"""The stepper object: what it says of itself, its three forms, and that it moves without the kernel."""
+"""The stepper object: its repr, its three forms, and that it moves without the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of lesson 07: `where` says and draws where an engine goes wrong, `go_on` goes on with a piece that is right."""
+"""The tools of lesson 07: `where` says and draws where an engine goes wrong, `go_on` continues with a correct piece."""
 
 from __future__ import annotations
 

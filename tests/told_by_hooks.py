@@ -1,4 +1,4 @@
-"""What the hooks of a framework itself tell of a backward pass: against this all that viz shows is compared."""
+"""What a framework's own hooks see of a backward pass: everything that viz shows is compared with this."""
 
 from __future__ import annotations
 

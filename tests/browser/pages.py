@@ -1,13 +1,13 @@
-"""A page of viz open in the browser, and what a test asks of it.
+"""A page of viz open in the browser, with the queries that tests make.
 
     with opened(browser, page(data)) as pane:
         pane.press("ArrowRight")
         pane.at(1)
 
-What a test expects is waited for: a browser handles a key or a click in its own time. Where the step is the awaited one,
-everything else that belongs to it stands there too, since a step is shown in one go.
+What a test expects is waited for: a browser handles a key or a click in its own time. Once the expected step is shown,
+everything else that belongs to it is there too, since a step is shown all at once.
 
-Leaving the block fails the test where the page complained: console error, uncaught exception, any request at all.
+Leaving the block fails the test if the page complained: console error, uncaught exception, any request at all.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Pane:
         expect(self.page.locator(".mgv-ask")).to_be_visible()
 
     def says(self, text: str) -> None:
-        """Wait until the sentence holds this text."""
+        """Wait until the sentence contains this text."""
         expect(self.page.locator(".mgv-sentence")).to_contain_text(text)
 
     @property
@@ -69,7 +69,7 @@ class Pane:
         return self.page.get_by_role("button", name=name, exact=True)
 
     def more(self, group: str, name: str) -> None:
-        """Press a word in the menu: more("Overlay", "Saved memory")."""
+        """Press an entry of the menu: more("Overlay", "Saved memory")."""
         self.button("More").click()
         words = self.page.get_by_role("group", name=group, exact=True)
         words.get_by_role("button", name=name, exact=True).click()
@@ -100,13 +100,13 @@ class Pane:
 # of an image that may still be on its way: its own width
 WIDTH = "async (image) => { await image.decode(); return image.naturalWidth; }"
 
-IDLE: dict[Browser, Page] = {}  # the window that the last test has left
+IDLE: dict[Browser, Page] = {}  # the window that the last test left open
 LOOKS = {"color_scheme": "light", "forced_colors": "none", "reduced_motion": "no-preference"}
 EMPTY = """() => { for (const kept of ["localStorage", "sessionStorage"]) try { window[kept].clear(); } catch {} }"""
 
 
 def until(page: Page, condition: str) -> None:
-    """Wait until a JavaScript expression holds, also in a page whose policy lets nobody evaluate text
+    """Wait until a JavaScript expression holds, also in a page whose policy forbids evaluating text
     (`wait_for_function` fails there, unless the expression holds when it is first asked)."""
     asked = f"""async () => {{
         for (let k = 0; !({condition}); k++) {{
@@ -118,9 +118,9 @@ def until(page: Page, condition: str) -> None:
 
 
 def pointed(target: Locator, aim: Callable[[], None]) -> Locator:
-    """The target, with the pointer seen on it, which `aim` puts there. What is under the pointer may still be moving, or be
-    what was painted there before: just after a page has scrolled, Chromium may tell a stepper in a frame, of a process of its
-    own, what was meant for a link."""
+    """The target, once the pointer, which `aim` moves, has been seen on it. The element under the pointer may still be moving,
+    or be the one painted there before: just after a page has scrolled, Chromium may send to a stepper in a frame, in its own
+    process, what was meant for a link."""
     for _ in range(100):
         aim()
         if target.evaluate("(it) => it.matches(':hover')"):
@@ -138,9 +138,9 @@ def window(
     """A window for a page that must not complain: its console, an uncaught exception, a dialog, and a request for an
     address that does not begin with one of `allowed` fail the test when the block is left.
 
-    It is the window that the last test has left, emptied, as for somebody who reads one page after the other: a new one
-    costs the machine three times what it costs to open a page in it. After an error, beside another one, and where more
-    is asked than its size and its looks, it is new.
+    It is the window of the last test, emptied, as for someone who reads one page after the other: a new window costs three
+    times as much as opening a page in it. It is new after an error, beside another window, and if more than its size and theme
+    is requested.
     """
     size = asked.pop("viewport", {"width": 1100, "height": 900})
     looks = {name: asked.pop(name, usual) for name, usual in LOOKS.items()}
@@ -176,7 +176,7 @@ def window(
 
 @contextmanager
 def opened(browser: Browser, html: str, tmp: Path, **asked: Any) -> Iterator[Pane]:
-    """The page, opened from disk as a reader would."""
+    """The page, opened from disk as a reader would do it."""
     file = tmp / "page.html"
     file.write_text(html, encoding="utf-8")
     asked = {"reduced_motion": "reduce"} | asked
@@ -192,7 +192,7 @@ def page_of(name: str = "diamond", *, options: dict | None = None, **more: Any) 
 
 
 def displayed(pane: Pane, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Which of the pictures of a payload the pane took: the one that has the boxes that can be opened in it."""
+    """The picture of a payload that the pane shows: the one with the boxes that can be opened."""
     boxes = pane.page.locator(".mgv-svg [data-toggle]").evaluate_all(
         "(all) => all.map((el) => el.dataset.toggle)"
     )
@@ -200,7 +200,7 @@ def displayed(pane: Pane, data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def inside_of(picture: Mapping[str, Any], box: str) -> Mapping[str, Any] | None:
-    """What is in a box of a picture, or of a box of it."""
+    """The inside of a box of a picture, or of a box inside it."""
     for ident, inner in picture["insides"].items():
         if found := inner if ident == box else inside_of(inner, box):
             return found

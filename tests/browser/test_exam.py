@@ -1,4 +1,4 @@
-"""The exam in JupyterLab: what is answered in its steppers on the page stands in the report, which is one sheet."""
+"""The exam in JupyterLab: answers given in its steppers on the page are in the report, which is one sheet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ASKED = "async () => void await window.jupyterapp.shell.currentWidget.sessionCon
 
 @pytest.fixture
 def open_exam(open_lesson, tmp_path: Path):
-    """The exam open in JupyterLab, with a progress file of its own: a cell before all others names it."""
+    """The exam open in JupyterLab, with a separate progress file, named by an extra first cell."""
     book = nbformat.from_dict(read(EXAM))
     place = f"import os\n\nos.environ['MINIGRAD_PROGRESS'] = {str(tmp_path / 'progress.json')!r}"
     book.cells.insert(0, nbformat.v4.new_code_cell(place, id=IDS[0]))
@@ -57,7 +57,7 @@ def run(lesson, ident: str) -> Locator:
 
 def reported(lesson) -> list[list[str]]:
     """The report, run again: a row for each graph and question, without the row of the sums."""
-    lesson.page.evaluate(ASKED)  # what was answered last has reached the kernel, too
+    lesson.page.evaluate(ASKED)  # the last answer has reached the kernel, too
     rows = run(lesson, "report").locator(".jp-OutputArea table tr")
     expect(rows).to_have_count(15)
     return [row.locator("td").all_inner_texts() for row in rows.all()[1:-1]]
@@ -109,7 +109,7 @@ def test_what_is_answered_on_the_page_stands_in_the_report_and_is_never_lost(ope
     assert rows["8"] == ["5", "2", "1", "0", "2", "not finite", "14"]
     assert [row for row in rows.values() if row[1:4] != ["0", "0", "0"]] == [rows["1"], rows["2"], rows["8"]]
 
-    # a cell run again steps its own graph, with what was answered: from there on it asks, not before
+    # a cell that is run again steps its own graph, with the old answers: it asks only from there on
     again = run(lesson, "one-step").locator(".mgv[data-ready]")
     again.locator(".mgv-frame").focus()
     lesson.page.keyboard.press("End")
@@ -124,7 +124,7 @@ def test_what_is_answered_on_the_page_stands_in_the_report_and_is_never_lost(ope
 
 
 def test_a_step_cannot_be_looked_at_unasked(open_exam):
-    """By no key, button or slider, not by "just show me" of another stepper, nor by setting the step from a cell."""
+    """Not by any key, button or slider, not by "just show me" in another stepper, and not by setting the step from a cell."""
     lesson = open_exam()
     lesson.page.evaluate("() => localStorage.setItem('mgv-just-show-me', 'yes')")
     lesson.run_all()

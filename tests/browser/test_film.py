@@ -30,8 +30,8 @@ own.fillText = function (text, ...more) {
 own.clearRect = function (...more) { globalThis.painted.length = 0; return clearRect.call(this, ...more); };
 """
 
-# every arrow that is painted: a line, and at once its tip, a path of three points. Its width and colour. A browser that is
-# slow to tell of sizes does not keep the legend waiting
+# every arrow that is painted: a line, and at once its tip, a path of three points. Its width and colour. A browser that is slow
+# to report sizes must not delay the legend
 ARROWS = """
 globalThis.ResizeObserver = class { observe() {} disconnect() {} };
 globalThis.arrows = [];
@@ -49,7 +49,7 @@ for (const name of ["beginPath", "moveTo", "lineTo", "stroke", "fill", "clearRec
     };
 }
 """
-# what the legend says: of each width its decade, of the changes their colours, as a canvas tells them
+# the legend: the decade of each width, and the colours of changes, in a canvas's notation
 LEGEND = """() => {
     const [widths, changes] = document.querySelectorAll(".mgf-key svg");
     const c = document.createElement("canvas").getContext("2d");
@@ -125,7 +125,7 @@ def test_every_number_is_the_frameworks_own(
 
 
 def sent(loss: Any, seen: dict[tuple[int, int], float]) -> None:
-    """Hang hooks of our own on every function behind ``loss``: the decade of what it sends for each input."""
+    """Register our own hooks on every function behind ``loss``: they note the decade of what it sends for each input."""
     nodes = [loss.grad_fn]
     for k, node in enumerate(nodes):
         nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
@@ -295,7 +295,7 @@ def test_it_is_painted_anew_when_the_theme_around_it_changes(
 def test_a_film_of_many_rows_is_in_sight_with_its_controls_and_legend(
     browser: Browser, tmp_path: Path, width: int
 ):
-    """Windows of 1366 and 900 px, as JupyterLab leaves them to a cell; the toolbar takes one line of them."""
+    """In the space that JupyterLab leaves a cell in windows of 1366 and 900 px; the toolbar takes one line of it."""
     t = importlib.import_module("minigrad")
     net, made = t.nn.Sequential(*[t.nn.Linear(2, 2) for _ in range(20)]), viz.film(keep=[1])
     for _ in range(3):
@@ -366,7 +366,7 @@ own.clip = function (...more) { marks.nan += 1; return clip.call(this, ...more);
 def test_zero_nan_and_not_computed_are_marks_and_not_only_colours(
     browser: Browser, tmp_path: Path, kind: str
 ):
-    """Of twelve frames one is special: its cell is a dot, hatched or a rule, and no other cell is."""
+    """One of twelve frames is special: its cell is a dot, hatched or a rule, and no other cell is."""
     t = importlib.import_module("minigrad")
     w, v, film = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True), viz.film()
     for step in range(12):
@@ -383,7 +383,7 @@ def test_zero_nan_and_not_computed_are_marks_and_not_only_colours(
 def test_rows_that_hardly_differ_have_each_a_scale_and_say_what_became_of_them(
     browser: Browser, tmp_path: Path
 ):
-    """Both fall to a third: on one scale of decades that would not be seen."""
+    """Both fall to a third, which would not be visible on a common scale of decades."""
     t = importlib.import_module("minigrad")
     w, v, made = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True), viz.film()
     for step in range(12):

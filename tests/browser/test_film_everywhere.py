@@ -1,5 +1,5 @@
 """The film wherever a stepper can be: JupyterLab dark, Notebook 7, a VS Code webview, a saved notebook; and for everyone:
-contrast, names, keys, a reader without eyes, reduced motion."""
+contrast, names, keys, screen readers, reduced motion."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_who_does_not_see_it_hears_each_frame_and_what_is_found(browser: Browser
         assert pane.page.locator(".mgf-sr caption").inner_text().startswith("Step 7, loss ")
         assert pane.page.locator(".mgf-sr th[scope=row]").all_inner_texts() == ["model.2", "model.0"]
         expect(pane.page.locator(".mgf-findings")).to_have_attribute("role", "status")
-        order = []  # the way of the tab key
+        order = []  # the order of the tab key
         name = pane.frame.get_attribute("aria-label")
         assert name.startswith("Film of a training run, 8 frames. Arrow keys change the frame")
         pane.press("Tab")

@@ -1,5 +1,5 @@
-"""A machine that has nothing: a fresh clone, an empty home, README's first command to the letter, until the first stepper
-answers. Setting up is interrupted once on the way, as impatient people do."""
+"""A machine that has nothing: a fresh clone, an empty home, and README's first command exactly as written, until the first
+stepper answers. The setup is interrupted once, as impatient people would do."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEWER = ("python3.14", "python3.13", "python3.12")
 def newest_python() -> str:
     """The newest Python of this machine, if there is one newer than the one that runs the tests."""
     for name in filter(shutil.which, NEWER):
-        if subprocess.run([name, "-c", ""], capture_output=True).returncode == 0:  # a shim may lead nowhere
+        if subprocess.run([name, "-c", ""], capture_output=True).returncode == 0:  # a shim may be dead
             return name
     return sys.executable
 
@@ -57,7 +57,7 @@ def make_lessons(clone: Path, port: int) -> Iterator[subprocess.Popen]:
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        # as in a terminal: whoever runs the tests in the background has Ctrl+C ignored, and what is started inherits that
+        # as in a terminal: if the tests run in the background, Ctrl+C is ignored, and child processes inherit that
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
@@ -78,7 +78,7 @@ def stop(running: subprocess.Popen, how: signal.Signals) -> None:
 
 
 def until(running: subprocess.Popen, text: str) -> str:
-    """The first line that says this; fails with all that was said if none does."""
+    """The first line that contains this; fails with the whole output if there is none."""
     said = []
     for line in running.stdout:
         said.append(line)
@@ -122,7 +122,7 @@ def test_from_a_clone_to_the_first_answer(clone: Path, browser: Browser):
                 break
             page.keyboard.press("Shift+Enter")
             page.wait_for_timeout(300)
-            # who goes on before the cell has run scrolls past its pane, which is then no longer on the page
+            # scrolling on before the cell has run goes past its pane, which is then no longer on the page
             expect(lesson.get_by_text("[*]:", exact=True)).to_have_count(0, timeout=60_000)
         expect(pane).to_have_attribute("data-step", "0", timeout=60_000)
         pane.scroll_into_view_if_needed()

@@ -99,7 +99,7 @@ def test_a_notebook_saved_and_opened_without_a_kernel_still_steps_and_so_does_it
         assert "widgets" in nbformat.read(saved, 4).metadata
         url = lesson.url
         lesson.page.evaluate(SHUT_DOWN)
-        # tomorrow: another window, whose kernel has run nothing, and then no kernel
+        # the next day: a new window, whose kernel has run nothing, and then no kernel
         context = browser.new_context(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         try:
             page = context.new_page()

@@ -65,10 +65,9 @@ class Stepper:
         self.cell.get_by_role("button", name=name, exact=True).click()
 
     def drag_slider(self, share: float) -> None:
-        """Take the strip, which is a slider, with the mouse in its middle and leave it at a share of the way; at 0 before its
-        first part."""
+        """Drag the strip, which is a slider, from its middle to a fraction of its length; 0 is before its first part."""
         strip = self.cell.locator(".mgv-strip")
-        strip.hover()  # it stands still there, and nothing lies over it
+        strip.hover()  # it is not moving, and nothing covers it
         self.mouse.down()
         way = strip.bounding_box()
         self.mouse.move(way["x"] - 4 + share * (way["width"] + 2), way["y"] + way["height"] / 2, steps=5)
@@ -77,7 +76,7 @@ class Stepper:
         assert at == ("3" if share else "0"), "a screen reader is told the same"
 
     def numbers(self, where: Locator) -> list[float] | None:
-        """The array that is shown there; None where it says None."""
+        """The array shown there; None if it says None."""
         array = where.locator(".mgv-array").last
         return (
             array.evaluate("e => JSON.parse(e.dataset.values)")
@@ -126,7 +125,7 @@ def test_the_walk_of_the_lesson(open_lesson):
 
     for theme in ("light", "dark"):
         lesson.wear(theme)
-        assert lesson.page.evaluate(CONTRAST) == []  # every text stands out from its ground
+        assert lesson.page.evaluate(CONTRAST) == []  # every text has enough contrast
 
     stepper.drag_slider(0.0)
     stepper.wait_for(0)
@@ -139,7 +138,7 @@ def test_the_walk_of_the_lesson(open_lesson):
 
 
 def test_the_saved_lesson_shows_its_graph_before_it_is_run(open_lesson):
-    """Whoever opens the lesson sees the picture of its graph at once: a notebook that is not yet trusted keeps images."""
+    """The picture of its graph is visible as soon as the lesson is opened: a notebook that is not yet trusted keeps images."""
     lesson = open_lesson(LESSON.name)
     number = [cell.id for cell in read(LESSON).cells].index("draw")
     pictures = (

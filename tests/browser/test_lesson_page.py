@@ -1,4 +1,4 @@
-"""A lesson in JupyterLab as a learner has it: width of the text, cards, the field of a prediction, folded code."""
+"""A lesson in JupyterLab as a learner sees it: width of the text, cards, the field of a prediction, folded code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lesson page of the site whose cells run, by plain http: what a reader types and opens. Its worker gives the code back."""
+"""A lesson page of the site whose cells run, over plain http: a reader types and opens things. Its worker echoes the code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_folded_cell_runs_and_opens_and_keeps_what_is_typed(browser: Browser):
         page.keyboard.press("Shift+Enter")
         expect(shown).to_have_text("draw = 2")
 
-        page.reload()  # what was typed is there again, and runs though the cell is folded
+        page.reload()  # the typed code is still there, and runs although the cell is folded
         page.get_by_role("button", name="Run this page").click()
         page.get_by_role("button", name="Run cell 2").click()
         expect(shown).to_have_text("draw = 2")

@@ -1,4 +1,4 @@
-"""The stepper in Jupyter Notebook 7, which loads widgets in its own way: button, keys, slider and play."""
+"""The stepper in Jupyter Notebook 7, which loads widgets differently: button, keys, slider and play."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The wheel, installed in an environment of its own, in programs that are not Jupyter: what marimo shows and papermill writes
-is a frame that steps. With minigrad and with PyTorch."""
+"""The wheel, installed in a separate environment, in programs other than Jupyter: marimo shows, and papermill writes, a frame
+that steps. With minigrad and with PyTorch."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_pass_steps_in_marimo(installed: Path, browser: Browser, tmp_path: Pat
     app = tmp_path / "app.py"
     app.write_text(app_of(PROGRAMS), encoding="utf-8")
     with marimo(installed, app) as address:
-        page = browser.new_page(viewport=SIZE)  # what marimo's own page says on its console is not ours
+        page = browser.new_page(viewport=SIZE)  # console messages of marimo's own page are not ours
         page.goto(address)
         walk_each(page)
         page.close()

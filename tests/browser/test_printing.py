@@ -1,4 +1,4 @@
-"""What is printed: a picture of every stepper and film, wherever they stand and whether their frames run or not."""
+"""Printing: there is a picture of every stepper and film, wherever they are and whether their frames run or not."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ for _ in range(3):
     loss = (w ** 2).sum()
     film.backward(loss)
 film"""
-# on paper: which pictures stand there with nothing over them, and which frames do
+# on paper: which pictures are visible with nothing over them, and which frames are
 LOOK = """() => ({
     stills: [...document.querySelectorAll("img")].map((img) => [img.getBoundingClientRect(), img.naturalWidth])
         .map(([r, n]) => [r.width, r.height, n]),
     live: [...document.querySelectorAll("iframe")].filter((el) => el.getBoundingClientRect().height).length,
 })"""
 
-# what the frame holds that JupyterLab prints; it is there for a moment
+# the contents of the frame that JupyterLab prints; it exists only for a moment
 PRINTED = """() => {
     globalThis.printed = new Promise((done) => new MutationObserver(() => {
         const frame = document.querySelector("body > iframe[sandbox='allow-modals allow-same-origin']");

@@ -32,7 +32,7 @@ EVERY = ["index", *PAGES, "gallery", "cards", "reference"]
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 IMAGES = "main img:not([width][height]):not([style*='height'])"  # without a size of their own
 
-# a person does not click on what still moves: a frame above or below may be taking its height
+# nobody clicks on something that is still moving: a frame above or below may be taking its height
 STILL = """(frame) => new Promise((done) => {
     let last = "", since = 0;
     const look = (now) => {
@@ -58,7 +58,7 @@ STEP = """async (body) => {
     await until(".mgv[data-step='1'], .mgv-ask");
 }"""
 
-# where the links lead that are clicked; one stays where one is
+# the targets of clicked links; the page does not change
 CLICKED = """() => {
     globalThis.clicked = [];
     addEventListener("click", (event) => {
@@ -70,7 +70,7 @@ CLICKED = """() => {
 
 @pytest.fixture(
     scope="session"
-)  # of a module it would be built again where a worker comes back to these tests
+)  # with module scope it would be built again whenever a worker comes back to these tests
 def site(tmp_path_factory, worker_id: str) -> Path:
     """The site, which one worker builds for all."""
     alone = worker_id == "master"
@@ -106,7 +106,7 @@ def test_the_index_leads_to_every_lesson(page: Page, site: Path):
     for width in (
         480,
         360,
-    ):  # where a map could not be read its lessons stand in a list, none of them out of sight
+    ):  # where a map could not be read, its lessons are in a list, all of them visible
         page.set_viewport_size({"width": width, "height": 800})
         assert not page.locator(".map svg").is_visible()
         beyond = (
@@ -122,7 +122,7 @@ def test_the_index_leads_to_every_lesson(page: Page, site: Path):
 
 
 def test_every_link_of_every_route_leads_to_its_lesson_by_a_click(page: Page, site: Path):
-    """Nothing lies over it; a link that is one number is large enough for a finger: 24 pixels each way."""
+    """Nothing covers it; a link that is a single number is large enough for a finger: 24 pixels each way."""
     page.goto((site / "index.html").as_uri())
     number = {name: re.match(r"0?(\d+b?)_", name)[1] for name in LESSONS}
     pages = {number[name]: f"{name}.html" for name in LESSONS}
@@ -164,7 +164,7 @@ def test_every_stepper_of_a_lesson_steps(page: Page, site: Path, name: str):
 
 
 def test_a_stepper_has_its_height_before_it_is_scrolled_to(page: Page, tmp_path: Path):
-    """Else the page jumps under the pointer of whoever scrolls to it and clicks."""
+    """Otherwise the page would jump under the pointer when a reader scrolls to it and clicks."""
     apart = '<p style="height: 1200px">text</p>'
     book = "".join(apart + frame(recorded(name), options={"step": 2}) for name in ("diamond", "mlp", "hooks"))
     file = tmp_path / "book.html"
@@ -225,18 +225,18 @@ def test_the_search_leads_to_places_that_are_there(page: Page, site: Path):
         assert set(anchors) - {""} <= there
 
 
-# that the window has another size is told to the page, which makes anew what can be reached by key, in a moment of its own
+# the page is told about the new window size a moment later, and then rebuilds what can be reached by key
 HEARD = """() => {
     globalThis.heard = new Promise((done) => addEventListener("resize", () => done(null), { once: true }));
 }"""
 
-# on paper: what is wider than the page, and of each stepper its own height and whether a picture stands for it
+# on paper: elements wider than the page, and for each stepper its height and whether a picture replaces it
 CUT = """() => [...document.querySelectorAll(".code, .code pre, .output > pre, .text pre")]
     .filter((e) => e.scrollWidth > e.clientWidth + 2 && getComputedStyle(e).overflowX !== "visible")
     .map((e) => e.textContent.slice(0, 60))"""
 FRAMES = "[...document.querySelectorAll('iframe')].map((f) => [f.offsetHeight, f.previousElementSibling.height > 40])"
 
-# how far things moved since the page was opened, until it has nothing more to do
+# how far things have moved since the page was opened, until it is idle
 SHIFTS = """() => new Promise((done) => {
     let sum = 0;
     new PerformanceObserver((list) => list.getEntries().forEach((e) => { sum += e.hadRecentInput ? 0 : e.value; }))
@@ -271,10 +271,9 @@ ALIKE = """() => {
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_page_is_for_everybody_stands_still_and_prints_whole(page: Page, site: Path, name: str):
-    """What axe knows of the rules for accessible pages holds (names, landmarks, headings, contrast, language, what can be
-    reached by key), wide and light, and on a dark telephone, which slides nothing sideways. Every picture has a size, and
-    nothing moves while the page loads. On paper nothing can be scrolled: no text and no code is wider than the page, and for
-    a stepper stands its picture."""
+    """axe's rules for accessible pages hold (names, landmarks, headings, contrast, language, keyboard access), wide and light,
+    and on a dark phone, without sideways scrolling. Every picture has a size, and nothing moves while the page loads. Paper
+    cannot be scrolled: no text and no code is wider than the page, and a picture replaces each stepper."""
     page.goto((site / f"{name}.html").as_uri())
     until(page, "[...document.images].every((image) => image.complete)")
     assert page.evaluate(SHIFTS) < 0.1
@@ -417,7 +416,7 @@ def test_predictions_and_typed_answers_get_the_replies_of_the_notebook(page: Pag
 
 
 def test_it_works_from_a_folder_of_a_static_host(browser: Browser, site: Path):
-    """As somebody uses it: lesson, stepper, prediction, search, gallery, exam. Nothing is missing, nothing asked of others."""
+    """In normal use: lesson, stepper, prediction, search, gallery, exam. Nothing is missing, and no other host is contacted."""
     handler = functools.partial(Quiet, directory=str(site.parent))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as host:
         threading.Thread(target=host.serve_forever, daemon=True).start()
@@ -460,7 +459,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 def test_the_exam_is_taken_on_its_page(page: Page, site: Path):
-    """A frame of the site is sandboxed: what is typed into a stepper is answered there, by key and by its button."""
+    """A frame of the site is sandboxed: typed answers get their reply inside it, by key and by button."""
     page.goto((site / "exam.html").as_uri())
     chain = page.locator("iframe").first
     chain.scroll_into_view_if_needed()

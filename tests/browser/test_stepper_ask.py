@@ -26,7 +26,7 @@ def answer(pane: Pane, text: str) -> None:
 
 
 def wrong(pane: Pane, text: str, says: str) -> None:
-    """Give an answer that is not right; `says` is a part of what is said of it."""
+    """Give a wrong answer; `says` is a part of the reply."""
     answer(pane, text)
     expect(pane.page.locator(".mgv-feedback")).to_contain_text(says)
 
@@ -46,7 +46,7 @@ def test_a_step_shows_only_after_its_prediction(browser: Browser, tmp_path: Path
 
 @pytest.mark.parametrize("width", [320, 360])
 def test_on_a_phone_the_toolbar_takes_three_lines_at_most(browser: Browser, tmp_path: Path, width: int):
-    """With everything that a toolbar can hold; each control is in sight, 24 px large, and Tab comes to it."""
+    """With everything that a toolbar can hold; each control is visible, 24 px large, and reachable by Tab."""
     _, html = asking("mlp")
     with opened(browser, html, tmp_path, viewport={"width": width, "height": 740}) as pane:
         bar = pane.page.locator(".mgv-bar")
@@ -55,7 +55,7 @@ def test_on_a_phone_the_toolbar_takes_three_lines_at_most(browser: Browser, tmp_
         assert sorted({c.evaluate("el => el.type") for c in controls.all()} - {"button"}) == names
         lines: list[float] = []
         for control in controls.all():
-            # of a box to tick its label is part
+            # a check box includes its label
             box = control.evaluate(
                 "el => (/checkbox|range/.test(el.type) ? el.parentNode : el).getBoundingClientRect().toJSON()"
             )

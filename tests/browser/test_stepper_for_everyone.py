@@ -96,7 +96,7 @@ def overlay(name: str) -> Callable[[Pane], None]:
     return lambda pane: (pane.press("End"), pane.more("Overlay", name))
 
 
-# words in the colour of the page: where a system forces its own colours, each word has that behind it, whatever is around it
+# a system that forces its own colours paints each word on the colour of the page, whatever is around it
 UNSEEN = """() => [...document.querySelectorAll(".mgv *")].filter((el) => !el.closest("svg") && el.offsetParent &&
     [...el.childNodes].some((node) => node.nodeType === 3 && node.nodeValue.trim()) &&
     getComputedStyle(el).color === "rgb(0, 0, 0)").map((el) => el.outerHTML.slice(0, 90))"""
@@ -173,7 +173,7 @@ def test_things_move_only_for_those_who_did_not_ask_for_stillness(
     browser: Browser, tmp_path: Path, motion: str
 ):
     with opened(browser, page_of("diamond"), tmp_path, reduced_motion=motion) as pane:
-        # asked in the moment of the step: what moves has ended soon
+        # checked at the moment of the step, since movements end soon
         running = pane.frame.evaluate(
             """(frame) => {
                 frame.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));

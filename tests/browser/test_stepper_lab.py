@@ -85,7 +85,7 @@ def test_play_reaches_the_end(stepper: Lesson):
     pane.button("Play").click()
     pane.at(5)
     assert pane.grads() == {"x": [12.0]}
-    # it is over: who goes back now is not carried along
+    # it is over: going back now does not start it again
     pane.button("Play").wait_for()
     pane.more("Playback speed", "1×")
     pane.press("Home", "ArrowRight")
@@ -108,7 +108,7 @@ def test_play_reaches_the_end(stepper: Lesson):
 
 
 def test_who_writes_in_another_cell_while_it_plays_loses_nothing(stepper: Lesson):
-    """Words go into that cell, undo takes them back there, and the pass goes on to its end beside it."""
+    """Text goes into that cell, undo works there, and the pass meanwhile continues to its end."""
     pane, keys = pane_of(stepper), stepper.page.keyboard
     other = stepper.page.locator(".jp-CodeCell >> nth=1").locator(".cm-content")
     before = other.inner_text()

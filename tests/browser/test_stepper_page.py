@@ -327,8 +327,8 @@ def test_a_page_prints_on_white_with_the_whole_picture_and_no_toolbar(browser: B
 
 @pytest.mark.parametrize("name", ["mlp", "no_grad_island", "hooks"])
 def test_what_is_sent_in_short_is_painted_as_it_was_laid_out(browser: Browser, tmp_path: Path, name: str):
-    """Points of lines, heads, plates and places of labels, nodes and their words: those of the picture that Python painted,
-    to a tenth of a unit."""
+    """Points of lines, heads, plates and positions of labels, nodes and their text: as in the picture that Python painted, to a
+    tenth of a unit."""
     data = recorded(name, view="graph", direction="LR")
     take = """svg => Array.from(svg.querySelectorAll('g.edge *, g.node > .shape, g.node > text'), el => [
         el.getAttribute('class'), ...['d', 'x', 'y', 'cx', 'cy', 'width', 'height'].map(a => (el.getAttribute(a) || '')

@@ -1,4 +1,4 @@
-"""What stands in the picture of a pane lies over nothing else, and no text is small: on the gallery and on PyTorch programs."""
+"""Nothing in the picture of a pane covers anything else, and no text is too small: for the gallery and PyTorch programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HIDDEN = """() => {
     const away = beside || now.top < view.top - 1 || now.bottom > view.bottom + 1;
     return [...['.mgv-zoom'].filter((name) => over(rect(name))), ...(away ? ['the border'] : [])];
 }"""
-# how much wider the picture is than what shows it
+# how much wider the picture is than its view
 BEYOND = """() => document.querySelector('.mgv-svg').getBoundingClientRect().width
     - document.querySelector('.mgv-view').clientWidth + 16"""
 SMALLEST = 8.99  # pixels, of every text in the picture, whatever there is room for
@@ -171,7 +171,7 @@ def vae(t: Any) -> tuple[Any, Any]:
 
 
 def siamese(t: Any) -> tuple[Any, Any]:
-    """One network used twice, and a loss of which one arrow goes past a whole column."""
+    """One network used twice, and a loss with an arrow that goes past a whole column."""
 
     class Siamese(t.nn.Module):
         def __init__(self):

@@ -1,6 +1,6 @@
-"""The pane in real JupyterLab as it opens and at every step: in sight as a whole, mostly picture, readable, without scrolling.
+"""The pane in real JupyterLab as it opens and at every step: completely visible, mostly picture, readable, without scrolling.
 
-Eight things that people do first, each in a cell of its own; what is asked of them is measured on the page.
+Eight things that people do first, each in a separate cell; the requirements are measured on the page.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ WALKED = """async (cell) => {
     return { ...out, heights: heights.size, median: times[times.length >> 1] };
 }"""
 SMALL = ("snippet", "beside", "explore")
-SCROLLS = 0.1  # the share of positions at which panels may scroll, to a whole position
+SCROLLS = 0.1  # the share of positions at which panels may scroll, rounded to a whole position
 OPEN = [(1366, "light"), (1366, "dark"), (1100, "light"), (1100, "dark")]
 
 

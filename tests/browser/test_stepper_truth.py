@@ -21,7 +21,7 @@ from viz.show.payload import payload
 
 
 def residual(t: Any) -> tuple[Any, dict]:
-    """A residual net of 20 blocks, of which a fold makes boxes."""
+    """A residual net of 20 blocks, which a fold turns into boxes."""
 
     class Block(t.nn.Module):
         def __init__(self):
@@ -47,7 +47,7 @@ def recurrent(t: Any) -> tuple[Any, dict]:
 
 
 def tied(t: Any) -> tuple[Any, dict]:
-    """One matrix looks words up and scores them."""
+    """One matrix both looks up words and scores them."""
     t.manual_seed(2)
     table = t.nn.Embedding(4, 3)
     h = table(t.tensor([1, 3, 1]))
@@ -56,7 +56,7 @@ def tied(t: Any) -> tuple[Any, dict]:
 
 
 def two_ends(t: Any) -> tuple[Any, dict]:
-    """Two results of one pass, with a given gradient each, over one shared part."""
+    """Two results of one pass, each with a given gradient, with a shared part."""
     t.manual_seed(3)
     w, b = t.randn(3, 2).requires_grad_(True), t.randn(2).requires_grad_(True)
     h = (t.randn(4, 3) @ w + b).sigmoid()
@@ -153,7 +153,7 @@ READ = """async () => {
 
 
 def insides(drawn: dict) -> list[dict]:
-    """What stands in the boxes of a picture, and in the boxes in them."""
+    """The contents of the boxes of a picture, and of the boxes in them."""
     return [one for inside in drawn["insides"].values() for one in (inside, *insides(inside))]
 
 

@@ -54,7 +54,7 @@ def webview(
     css: str = "",
     pane: str = ".mgv",
 ) -> Iterator[Page]:
-    """The page of a widget, the stepper if none is given; `pane` is what tells that it is ready."""
+    """The page of a widget, the stepper if none is given; `pane` appears when it is ready."""
     js, css = js or asset("stepper.js"), css or asset("stepper.css")
     data = json.dumps({"js": js, "css": css, "state": state})
     html = (

@@ -1,8 +1,8 @@
 """The site that `make lite` wrote, served and opened in Chromium.
 
 Where Python is comes from the environment, as for `make lite`: NUMPY_WASM or PYODIDE say that it is in the site, and
-FROM_ELSEWHERE=1 that Pyodide's own server can be reached. Else no lesson runs (test_run.py, test_firefox.py), and what a page
-says on its way there is tried with a stand-in for that server.
+FROM_ELSEWHERE=1 that Pyodide's own server can be reached. Otherwise no lesson runs (test_run.py, test_firefox.py), and the
+messages of a page that is loading are tested with a fake of that server.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def page(browser: Any) -> Iterator[Any]:
 
 
 def stand_in(page: Any) -> None:
-    """In place of Pyodide's server: its program as npm has it, and bytes without a meaning for the packages."""
+    """A fake of Pyodide's server: its program from npm, and meaningless bytes for the packages."""
     core = npm("pyodide", PYODIDE)
 
     def answer(route: Any) -> None:

@@ -1,4 +1,4 @@
-"""The site of the browser lessons is whole, small, and says what is so; Graphviz in a browser gives the same places."""
+"""The site of the browser lessons is complete, small and truthful; Graphviz in a browser gives the same positions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 
 def sources(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What Graphviz is given for every graph of the gallery, in each view."""
+    """The input of Graphviz for every graph of the gallery, in each view."""
     found: dict[str, None] = {}
     original = engine.layout
 
@@ -42,7 +42,7 @@ def sources(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def places(text: str) -> list[tuple]:
-    """Everything that has a place, with it."""
+    """Everything that has a position, with that position."""
     data = json.loads(text)
     things = [data, *data.get("objects", ()), *data.get("edges", ())]
     return [(thing.get("name"), thing.get("pos"), thing.get("bb"), thing.get("lp")) for thing in things]
@@ -164,7 +164,7 @@ def test_no_source_maps_and_no_dead_addresses(site):
 
 
 def test_a_first_visit_is_at_most_12_megabytes(site):
-    """Packed as hosts pack it. How much JupyterLab itself is, is measured in test_run.py."""
+    """Compressed as hosts send it. The size of JupyterLab itself is measured in test_run.py."""
     files = json.loads((site / "start.json").read_text(encoding="utf-8"))
     here = [file for file in files if ":" not in file["address"]]
     assert packed(site, here) + LAB < (12e6 if here == files else 6e6)

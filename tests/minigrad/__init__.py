@@ -1,1 +1,1 @@
-"""The tests of minigrad: agreement with PyTorch 2.13, right derivatives, robustness, and the plan of the house."""
+"""The tests of minigrad: agreement with PyTorch 2.13, right derivatives, robustness, and the architecture."""

@@ -1,9 +1,9 @@
-"""What is made up at random, by number, under PyTorch and under minigrad: programs, transforms in transforms, bad calls.
+"""Random tests, by number, under PyTorch and minigrad: programs, nested transforms, bad calls.
 
     python -m tests.minigrad.at_random --count 5000 [--seed 0]
 
-compares that many programs from the number `--seed` on, and for five of them one transform and one bad call. It prints what
-differs, with the number that makes it again, and a table of how many were alike. Known differences stand in differences.py.
+compares that many programs from the number `--seed` on, with one transform and one bad call for every five. It prints the
+differences, with the number that reproduces each, and a table of how many agree. Known differences are in differences.py.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def is_version(difference: str) -> bool:
 
 
 def compare_transforms(torch: ModuleType, number: int) -> Told:
-    """Of transforms only values are compared: how they are come by is each engine's own affair."""
+    """For transforms only values are compared: each engine may compute them in its own way."""
     if number in NESTED:
         return "not compared", NESTED[number]
     program = transforms(number)

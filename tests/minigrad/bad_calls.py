@@ -1,5 +1,4 @@
-"""Calls that make no sense, made up at random, by number: does minigrad refuse what PyTorch refuses, with the same kind of
-error?"""
+"""Random calls that make no sense, by number: minigrad must refuse what PyTorch refuses, with the same kind of error."""
 
 from __future__ import annotations
 
@@ -60,7 +59,7 @@ def names(engine: ModuleType) -> tuple[list[str], list[str]]:
 
 
 def call(number: int, functions: list[str], methods: list[str]) -> str:
-    """A call of one of them, with arguments of which most do not belong there."""
+    """A call of one of them, with arguments most of which do not belong there."""
     chance = random.Random(number)
     given = {
         a.split("=")[0]: a for a in chance.choices(ARGUMENTS, k=chance.choice([0, 1, 1, 2, 2, 3]))
@@ -92,7 +91,7 @@ def outcome(engine: ModuleType, text: str) -> tuple[str, str]:
 
 
 def compare(engine: ModuleType, number: int) -> tuple[str, str]:
-    """What minigrad does otherwise than PyTorch ("" if nothing), and why it may."""
+    """What minigrad does differently from PyTorch ("" if nothing), and why it may."""
     text = call(number, *names(engine))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,7 +1,7 @@
 """Where minigrad is known to differ from PyTorch 2.13, and why: the one table that the comparisons read.
 
-What is not offered is no difference: it says so (AttributeError, or a TypeError that names the argument). What differs and
-is not listed here fails a test.
+A missing feature is not a difference: it raises an error that says so (AttributeError, or a TypeError that names the argument).
+A difference that is not listed here fails a test.
 
 `python -m tests.minigrad.at_random --count 5000` looks for more. With --seed 0 it last said, on PyTorch 2.13:
 
@@ -10,8 +10,8 @@ is not listed here fails a test.
     transforms in transforms        1000     965      35       0
     bad calls                       1000     987      13       0
 
-Of the 16 programs, 4 are of a kind or a number that stands here; in 12 PyTorch gives two leaves the same memory, or says
-itself that it has gone wrong.
+Of the 16 programs, 4 are listed here by kind or number; in 12, PyTorch gives two leaves the same memory, or reports an internal
+error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import re
 
 # ---------------------------------------------------------------- programs made up at random
 
-# Programs by number: what PyTorch does there is its own fault, or of two errors that are both right it tells the other one.
+# Programs by number: PyTorch is wrong there, or reports the other one of two errors.
 PROGRAMS = {
     557: "PyTorch crashes: a hook on a view whose base was written to",
     212548: "PyTorch takes the second hook on a view that is refused, and refuses only the first",
@@ -44,7 +44,7 @@ LIMITS = re.compile(
 
 # ---------------------------------------------------------------- bad calls made up at random
 
-# What PyTorch does on purpose or by its age, and minigrad does not: a pattern of the call, and the reason.
+# What PyTorch does on purpose or for historical reasons, and minigrad does not: a pattern of the call, and the reason.
 APART = {
     r"\.mT\b|\.T\b|\.H\b|\.mH\b": "attributes, which are read before they are called",
     r"dtype=torch.int64": "reductions have no `dtype=` here",

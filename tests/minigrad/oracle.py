@@ -4,7 +4,7 @@ A program is a few lines of PyTorch code. It is run as a session at the prompt: 
 that raises does not end it. Each run leaves a transcript, plain data that JSON can hold:
 
 * of every statement: what it printed, what it warned, the error it raised (type and first line), the value of a bare
-  expression, and the order in which the nodes of the graph ran, seen through public node hooks;
+  expression, and the order in which the nodes of the graph ran, as seen by public node hooks;
 * of every variable at the end: value, dtype, shape, `requires_grad`, `is_leaf`, version, `.grad`, printed form;
 * the graph behind all of them: each node's name and edges, so that sharing of nodes is compared too.
 
@@ -52,7 +52,7 @@ class Program:
 
     @property
     def differentiates_twice(self) -> bool:
-        """Is a graph of a backward pass built? What each engine's formulas are made of there is its own affair."""
+        """Whether a graph of a backward pass is built. The operations in its formulas may differ between engines."""
         return "create_graph" in self.source
 
     @property
@@ -128,7 +128,7 @@ def names(torch: ModuleType) -> dict[str, Any]:
 
 
 def reset(torch: ModuleType) -> None:
-    """Nothing of one program reaches the next."""
+    """Reset all state, so that no program affects the next."""
     torch.set_grad_enabled(True)
     # torch.manual_seed also notes, for each kind of device, the whole call stack: a third of the time of all programs
     getattr(torch, "default_generator", torch).manual_seed(0)
@@ -159,7 +159,7 @@ def _run_statement(
     order, handles = _watch_order(torch, scope) if _differentiates(statement) else ([], [])
     with warnings.catch_warnings(record=True) as caught, redirect_stdout(printed):
         warnings.simplefilter("always")
-        # NumPy's remarks on 1 / 0, which minigrad's own filter hides ("always" has put itself before it)
+        # NumPy's warnings about 1 / 0, which minigrad's own filter would hide ("always" comes before it)
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
         try:
             if isinstance(statement, ast.Expr):
@@ -196,7 +196,7 @@ def _first_line(error: object) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what no two runs share: addresses, the engine's own name, places in PyTorch's C++ sources."""
+    """Remove what differs from run to run: addresses, the engine's own name, positions in PyTorch's C++ sources."""
     text = re.sub(r" ?\(Triggered internally at .*?\)\.?$", "", text)
     # addresses of web pages
     text = re.sub(r"[,.] ?[Ss]ee (?:https?://)?[\w.]+/\S+(?: for more \w+)?\.?", "", text)
@@ -205,7 +205,7 @@ def _clean(text: str) -> str:
 
 
 def _differentiates(statement: ast.stmt) -> bool:
-    """Does the statement itself (not a function that it defines) call something named backward or grad?"""
+    """Whether the statement itself (not a function that it defines) calls something named backward or grad."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return False
     calls = (node.func for node in ast.walk(statement) if isinstance(node, ast.Call))
@@ -282,7 +282,7 @@ def _describe(torch: ModuleType, value: object, graph: _Graph) -> Any:
             warnings.simplefilter("ignore")  # reading .grad of a non-leaf warns
             try:
                 return _describe_tensor(torch, value, graph)
-            except RuntimeError as error:  # a tensor that may not be looked at any more; that too is compared
+            except RuntimeError as error:  # a tensor that can no longer be read; that is compared, too
                 return {"is": f"{type(error).__name__}: {_clean(_first_line(error))}"}
     if value is None or isinstance(value, bool | int | str):
         return {"is": f"{type(value).__name__} {_clean(str(value))}"}
@@ -318,7 +318,7 @@ def _describe_tensor(torch: ModuleType, tensor: Any, graph: _Graph) -> dict[str,
         kept["grad_fn"] = f"{graph.add(tensor.grad_fn)}.{tensor.output_nr}"
     if tensor.grad is not None:
         kept["grad"] = _describe_tensor(torch, tensor.grad, graph)
-    # how often the engine itself wrote to a leaf or a gradient is its own affair
+    # how often the engine itself writes to a leaf or a gradient may differ
     if not tensor.is_leaf and not tensor.is_inference() and tensor._version:
         kept["version"] = tensor._version
     return kept
@@ -330,7 +330,7 @@ def _numbers(tensor: Any) -> np.ndarray:
 
 
 def _values(array: np.ndarray) -> dict[str, Any]:
-    """The numbers themselves, and how near is equal."""
+    """The numbers themselves, and the tolerance for equality."""
     kind = array.dtype.name
     flat = array.ravel()
     if flat.size > MAX_VALUES:
@@ -401,7 +401,7 @@ def _sentence(where: str, a: object, b: object) -> str:
 
 
 def largest(transcript: Any) -> float:
-    """The largest finite size of a number that a transcript tells of."""
+    """The largest finite magnitude in a transcript."""
     if isinstance(transcript, list):
         return max(map(largest, transcript), default=0.0)
     if not isinstance(transcript, dict):
@@ -476,7 +476,7 @@ def assert_same(program: Program, expected: dict[str, Any], got: dict[str, Any],
 
 
 def without_printed_tensors(transcript: Any) -> Any:
-    """The transcript as it is recorded: tensors without their printed form, which the numbers already tell."""
+    """The transcript as it is recorded: tensors without their printed form, which follows from the numbers."""
     if isinstance(transcript, dict):
         left_out = () if "line" in transcript else ("printed",)
         return {k: without_printed_tensors(v) for k, v in transcript.items() if k not in left_out}

@@ -4,7 +4,7 @@
 * `lines/*.txt`: one program a line, `;` between its statements.
 * `facts/*.txt`: `program -> what PyTorch says`: names of nodes, and gradients at kinks, ties and poles.
 
-A behaviour is tested by being written into one of them; after a change to a session: `python -m tests.minigrad.record`.
+To test a behaviour, write it into one of them; after a change to a session: `python -m tests.minigrad.record`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ LINES = lines("lines")
 
 
 def scope(torch: ModuleType) -> dict[str, Any]:
-    """What sessions and lines find beside `torch` and `np`.
+    """The names for sessions and lines besides `torch` and `np`.
 
     x (3 x 4, requires grad), y of that shape, d in double, i of integers, b2 of truth values; sq (3 x 3, requires grad);
     z (2 x 3 x 4); v (4 numbers); nf (with infinities and NaN); positions j and a mask b for three rows; single numbers s, si,
-    sb, sd; e and e2 without elements; arrays a and ai. log(...) tells of its arguments, err(f, ...) of what a call does.
+    sb, sd; e and e2 without elements; arrays a and ai. log(...) records its arguments, err(f, ...) the outcome of a call.
     """
     random = np.random.default_rng(3)
     normal, tensor = random.standard_normal, torch.tensor
@@ -81,7 +81,7 @@ def scope(torch: ModuleType) -> dict[str, Any]:
 
 
 def tools(torch: ModuleType) -> dict[str, Any]:
-    """The modules that sessions and lines find, and log and err."""
+    """The modules for sessions and lines, and log and err."""
 
     def of(name: str) -> ModuleType:
         return importlib.import_module(f"{torch.__name__}.{name}")

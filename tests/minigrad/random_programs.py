@@ -1,5 +1,5 @@
-"""Programs made up at random that let autograd's features meet: broadcasting, views, writes in place, several outputs, custom
-Functions, hooks, grad modes, hooks on saved tensors, edges, double backward, several passes; and transforms in transforms.
+"""Random programs that combine autograd's features: broadcasting, views, writes in place, several outputs, custom
+Functions, hooks, grad modes, hooks on saved tensors, edges, double backward, several passes; and nested transforms.
 
 `write(seed)` and `write_transforms(seed)` give the text of one: the same number is the same program everywhere.
 """
@@ -397,7 +397,7 @@ TRANSFORMS = {
 
 
 def write_transforms(seed: int) -> str:
-    """A function of a vector of three, some steps long, under two transforms, one in the other (sometimes three)."""
+    """A function of a vector of three, some steps long, under two nested transforms (sometimes three)."""
     choice = random.Random(f"transforms {seed}")
     lines = [
         "from torch import func",

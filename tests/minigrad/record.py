@@ -1,4 +1,4 @@
-"""What PyTorch 2.13 does, written down in recorded.json, so that `make test` can compare with it without PyTorch.
+"""Record in recorded.json what PyTorch 2.13 does, so that `make test` can compare with it without PyTorch.
 
 python -m tests.minigrad.record        after a program or an operation was added or changed
 """
@@ -20,7 +20,7 @@ RECORDED = Path(__file__).with_name("recorded.json")
 
 
 def digest(torch: ModuleType, op: Operation) -> list[Any]:
-    """What an operation gives, in short: of each tensor dtype, shape, node, and three sums of its numbers."""
+    """A digest of an operation's results: for each tensor dtype, shape, node, and three sums of its numbers."""
     torch.manual_seed(0)
     inputs = {n: torch.tensor(a, requires_grad=True) for n, a in op.inputs(0).items()}
     with warnings.catch_warnings():

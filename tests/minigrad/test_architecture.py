@@ -1,4 +1,4 @@
-"""The plan of minigrad: how long it may be, who may import whom, and that each thing is said in one place."""
+"""The architecture of minigrad: how long it may be, which file may import which, and that nothing is defined twice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINES = {
 # What `backward` needs, in the order in which `help(minigrad)` says to read it, apart from the declarations
 PATH = """tensor ops.op ops.apply autograd.node autograd.engine autograd.passes autograd.saved autograd.hooks
 autograd.modes"""
-# These may grow, by a statement for each thing that is offered: an operation, a function, a layer and the step of a recurrent
+# These may grow, by one statement per feature: an operation, a function, a layer and the step of a recurrent
 # one, an optimizer with its rule, a schedule, a question about a tensor, a message. What such statements share is machinery.
 DECLARATIONS = """ops.pointwise ops.casts ops.reduction ops.shape ops.indexing ops.linalg ops.nn ops.images
 ops.special ops.selection ops.arrange ops.stacking ops.products ops.decompositions ops.statistics ops.norms
@@ -37,7 +37,7 @@ ops.activations ops.losses ops.pooling ops.normalisation
 nn.functional nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses
 nn.functional_distances nn.layers nn.convolutions nn.function_layers nn.losses nn.attention nn.recurrent nn.init nn.utils
 optim.algorithms optim.lr_scheduler tensor_methods messages creation random devices"""
-ROOM = 0.02  # by this part a budget may be exceeded, so that one change need not wait for another
+ROOM = 0.02  # a budget may be exceeded by this fraction, so that one change need not wait for another
 
 BUDGETS = {  # lines, as `ruff format` leaves them
     "what backward needs": (PATH.split(), 1600),
@@ -76,7 +76,7 @@ def test_the_functions_on_the_path_of_one_call_can_be_seen_at_once(name: str) ->
 
 
 def test_no_source_code_is_generated() -> None:
-    """What runs can be read where it is: no exec, no eval, no compile, no code object put together."""
+    """All code that runs can be read where it is: no exec, no eval, no compile, no assembled code objects."""
     found = []
     for name, tree in TREES.items():
         for node in ast.walk(tree):
@@ -117,7 +117,7 @@ optim.optimizer optim.algorithms optim.lr_scheduler
 utils.checkpoint utils.data utils.benchmark
 """
 ORDER = DRAWN.split()
-# Those that say what a package offers: they may import all of it. Nobody imports them, but for the names of the next line.
+# Files that list a package's public names: they may import all of it. Only the names of the next line are imported from them.
 INTERFACES = {name for name in FILES if name.split(".")[-1] == "__init__"}
 
 
@@ -199,7 +199,7 @@ def top_level(name: str) -> Iterator[tuple[str, ast.stmt]]:
             yield from ((part.id, node) for part in names if isinstance(part.ctx, ast.Store))
 
 
-# Names that two files define, and why that is no second meaning.
+# Names that two files define, and why they do not mean two things.
 SAME = {
     "__all__": "what a module offers",
     "added": "the sum of elements, as an operation, and of the gradients that arrive at a node",

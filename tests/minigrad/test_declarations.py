@@ -1,4 +1,4 @@
-"""One declaration makes an operation, the rule that is shown is the rule that runs, and what is not offered says so."""
+"""One declaration makes an operation, the displayed rule is the rule that runs, and a missing feature says so."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLES = tuple(publish.PLACES.values())
 
 @pytest.fixture
 def cubed():
-    """An operation that is declared here, in one statement, and forgotten afterwards."""
+    """An operation that is declared here, in one statement, and removed afterwards."""
     before = [dict(table) for table in TABLES]
     yield op("cubed(self, scale: float=1.0)", lambda x, scale: scale * x**3, at="torch Tensor F", kind="elementwise",
              doc="The third power of each element, times `scale`.",
@@ -91,7 +91,7 @@ def replaced(request):
 
 @pytest.mark.parametrize("replaced", REPLACED, indirect=True)
 def test_a_rule_that_is_replaced_changes_the_pass_and_what_is_shown(replaced):
-    """The very function that stands in the declaration is called by every kind of pass, and its text is shown."""
+    """Every kind of pass calls the very function in the declaration, and its text is shown."""
     call, rule, text = REPLACED[replaced]
     x, ones = torch.tensor([[0.5, 1.0], [2.0, 3.0]], requires_grad=True), torch.ones(2, 2)
     y = call(x)
@@ -108,7 +108,7 @@ def test_a_rule_that_is_replaced_changes_the_pass_and_what_is_shown(replaced):
 
 
 def test_every_operation_that_is_offered_is_in_a_list():
-    """Who declares one adds its line to differentiable.txt (or a session, or a line of programs). Aliases need none."""
+    """A new declaration needs a line in differentiable.txt (or a session, or a line of programs). Aliases need none."""
     listed = " ".join(o.expression for o in OPERATIONS + CONSTANTS)
     listed += " ".join(path.read_text(encoding="utf-8") for path in HERE.glob("*/*.txt"))
     words, missing = set(re.findall(r"\w+", listed)), set()
@@ -139,7 +139,7 @@ def place(namespace: str, root: types.ModuleType) -> object:
 
 
 def public(namespace: str) -> dict[str, object]:
-    """What completion shows there."""
+    """The names that completion shows there."""
     where = place(namespace, minigrad)
     return {name: getattr(where, name) for name in dir(where) if name[0] != "_" and hasattr(where, name)}
 

@@ -14,7 +14,7 @@ from minigrad.ops.apply import call_forms
 from minigrad.ops.publish import FUNCTIONS
 
 NAMES = sorted(n for n, call in FUNCTIONS.items() if hasattr(call, "forms") and n[-1] != "_")
-# What a call may be given at any place: texts, so that both libraries make their own.
+# Arguments for any position: as text, so that both libraries make their own.
 VALUES = [
     *(
         "T.ones(2,3)",

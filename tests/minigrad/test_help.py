@@ -1,4 +1,4 @@
-"""`help()` is true: each form of a function says which node it is recorded as, and speaks of arguments by their names."""
+"""`help()` is true: each form of a function says which node it is recorded as, and calls arguments by their names."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ KINDS = {
 
 
 def sample(op: object) -> dict[str, object]:
-    """Arguments for an operation, by name: matrices that require grad, and what the names say."""
+    """Arguments for an operation, by name: matrices that require grad, and values that fit the names."""
     given = {}
     for name, kind in op.signature.kinds.items():
         key = f"{op.name}.{name}"

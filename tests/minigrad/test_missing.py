@@ -1,4 +1,4 @@
-"""What PyTorch has and minigrad lacks says so in one sentence; what nobody has gets Python's, or PyTorch's, error."""
+"""What PyTorch has and minigrad lacks says so in one sentence; a name that neither has gets Python's, or PyTorch's, error."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ OTHER_ORDER = {
 @pytest.mark.parametrize("path", ["nn", "nn.functional", "torch", "Tensor", "linalg", "optim", "optim.lr_scheduler",
                                   "utils.data", "nn.init", "nn.utils", "autograd", "nn.Module"])  # fmt: skip
 def test_arguments_are_taken_at_the_positions_that_they_have_in_pytorch(path):
-    """An argument at another position would be taken for another one in silence."""
+    """An argument at the wrong position would silently be taken for another one."""
     home, found, compared = place(path), [], 0
     for name, more in names(path).items():
         call = getattr(home, name, None)

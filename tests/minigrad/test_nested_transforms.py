@@ -1,7 +1,7 @@
-"""Transforms in transforms with `argnums`, made up at random: values, and whether the result still belongs to a graph.
+"""Random nested transforms with `argnums`: values, and whether the result still belongs to a graph.
 
-Some inner transforms are taken at what the outer variable has nothing to do with: a constant, a detached copy, the other
-argument, a leaf that belongs to nobody. What is left of them must not keep a graph alive.
+Some inner transforms are taken at a value independent of the outer variable: a constant, a detached copy, the other argument,
+an unrelated leaf. Their remains must not keep a graph alive.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every program that is written down does under minigrad what it does under PyTorch: see programs.py.
+"""Every listed program does under minigrad what it does under PyTorch: see programs.py.
 
 What PyTorch does in the sessions is recorded: without PyTorch minigrad is compared with the record, with it the record is
 compared with PyTorch. To see what differs in some lines: `python -m tests.minigrad.test_programs FILE...`, `-` is the
@@ -114,7 +114,7 @@ NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
 def printed(program: Path, library: str) -> str:
-    """What a program prints in a process of its own."""
+    """The output of a program in a separate process."""
     command = [sys.executable, "-W", "ignore", "-c", RUN, str(program), library]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, cwd=oracle.ROOT)
     assert done.returncode == 0, done.stderr

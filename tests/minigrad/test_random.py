@@ -1,6 +1,6 @@
-"""What is made up at random does under minigrad what it does under PyTorch (see random_programs.py and bad_calls.py).
+"""Random programs and calls do under minigrad what they do under PyTorch (see random_programs.py and bad_calls.py).
 
-`python -m tests.minigrad.at_random` tries as many as one likes.
+`python -m tests.minigrad.at_random` tries any number of them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_the_programs_use_what_they_are_for():
 
 
 def test_transforms_do_something():
-    """Nine programs in ten run through; and they are two deep."""
+    """Nine programs in ten run to the end; and they are nested two deep."""
     transcripts = [run(minigrad, transforms(seed)) for seed in range(40)]
     assert sum("out" in t["variables"] for t in transcripts) >= 36
     assert sum("f2 = " in write_transforms(seed) for seed in range(40)) >= 20

@@ -1,4 +1,4 @@
-"""What must not happen: recursion errors, leaks, modes left behind, half-written tensors, threads in each other's way."""
+"""What must not happen: recursion errors, leaks, modes left behind, half-written tensors, interference between threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from minigrad.utils.checkpoint import checkpoint
 
 @pytest.mark.long
 def test_a_chain_of_a_million_nodes_is_built_walked_and_forgotten():
-    # in a process of its own, with little stack: recursion anywhere would end it
+    # in a separate process with a small stack: recursion anywhere would end it
     program = """
 import threading
 import minigrad as torch
@@ -275,7 +275,7 @@ def test_threads_accumulate_into_one_leaf():
 
 
 def test_threads_bring_the_first_gradient_of_one_leaf():
-    """None of the gradients is lost if several threads find that the leaf has none yet."""
+    """No gradient is lost if several threads find that the leaf does not have one yet."""
     leaves = [torch.zeros(2, requires_grad=True) for _ in range(2000)]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -321,7 +321,7 @@ def everything_is_as_usual():
 
 
 def test_what_a_hook_before_forward_returns_is_not_written_out():
-    """At every call that would take longer than most layers."""
+    """Doing that at every call would take longer than most layers."""
 
     class Unwritten:
         def __repr__(self) -> str:

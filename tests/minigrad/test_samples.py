@@ -1,6 +1,6 @@
 """minigrad does what PyTorch does on the inputs on which PyTorch tests its own operations, modules and optimizers.
 
-The operations are dealt out to a few tests each, for there are many and the table is made anew in each process.
+Each test covers a group of operations, because there are many and the table is made anew in each process.
 """
 
 from __future__ import annotations

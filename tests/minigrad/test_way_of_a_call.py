@@ -1,4 +1,4 @@
-"""The path of one call, as `help(minigrad)` describes it, is the path that it takes; and what runs can be read where it is."""
+"""The path of one call, as `help(minigrad)` describes it, is the one that it takes; and all code that runs can be read in place."""
 
 from __future__ import annotations
 
