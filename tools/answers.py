@@ -1,7 +1,7 @@
-"""The predictions and typed answers of a static lesson page: a form for each, and as data what `check` and `predict` say.
+"""The predictions and typed answers of a static lesson page: a form for each, with the replies of `check` and `predict` as
 
-No Python runs on such a page, so the exercises are asked here, when the page is made, for everything that can be said; the
-script (answers.js) reads an answer as exercises/answers.py does and looks the reply up. Code cannot be checked this way:
+data. No Python runs on such a page, so all possible replies are collected here, when the page is made; the script
+(answers.js) reads an answer as exercises/answers.py does and looks the reply up. Code cannot be checked this way:
 such an exercise says so. A "?" in a reply is where the script puts what was typed.
 """
 
@@ -107,7 +107,7 @@ def exam_form(number: int) -> str:
 
 
 def _exam(number: int) -> dict:
-    """What a page knows of a question of the exam: it is read as a prediction is, and answered as Exam.answer does."""
+    """The data for a question of the exam: it is read like a prediction, and answered as Exam.answer does."""
     asked = QUESTIONS[number]
     wrong = tuple(Wrong(letter, says) for letter, (_, says) in asked.wrong.items())
     question = Question(f"exam.{number}", asked.asks, lambda: asked.right, asked.shows, "", patterns=wrong)
@@ -144,7 +144,7 @@ def _prediction(question: Question) -> dict:
 
 
 def _letters(truth: Any, letters: str, key: str) -> dict:
-    """Where a letter is due: which there are, and their texts."""
+    """If a letter is expected: the letters, and the texts of the options."""
     if not isinstance(truth, str):
         return {}
     absent = say("no such letter", letter="?", first=letters[0], last=letters[-1])
@@ -152,7 +152,7 @@ def _letters(truth: Any, letters: str, key: str) -> dict:
 
 
 def _exercise(exercise: Exercise) -> dict | None:
-    """What a page knows of an exercise; None where the answer is code, or is judged by code that has not been put into data."""
+    """The data for an exercise; None if the answer is code, or is judged by code that has no form as data."""
     if not exercise.typed:
         return None
     if exercise.probe is None:
@@ -240,14 +240,14 @@ def _parts(exercise: Exercise) -> dict:
 
 
 def _other(want: Any) -> Any:
-    """A wrong answer of the right kind, about which nothing is known."""
+    """A wrong answer of the right kind that is not recognised."""
     if isinstance(want, np.ndarray):
         return np.asarray(want + 123.456)
     return np.asarray(123.456) if want is None else "z"
 
 
 def _flips(exercise: Exercise, letters: dict[str, str]) -> dict:
-    """Sets of letters: what is said of the first letter that is wrong, as `check` says it."""
+    """Sets of letters: the reply about the first wrong letter, as in `check`."""
     right = dict(zip(exercise.names, exercise.reference, strict=True))
     parts = []
     for name, every in letters.items():
@@ -285,7 +285,7 @@ def _names(exercise: Exercise) -> dict:
 
 
 def _table(exercise: Exercise, order: str, every: Iterable[Any], otherwise: str) -> dict:
-    """Every answer that makes sense, with its reply; equal replies are kept once."""
+    """Every sensible answer, with its reply; equal replies are stored once."""
     replies: list[str] = []
     at: dict[str, int] = {}
     for answer in every:
@@ -308,7 +308,7 @@ def _choice(exercise: Exercise, letters: str) -> dict:
 
 
 def _key(answer: Any, order: str) -> str:
-    """An answer as the script writes it to look it up."""
+    """An answer in the form in which the script looks it up."""
     if order == "paths":
         return ";".join(sorted(",".join(sorted(f"{float(n):g}" for n in path)) for path in answer))
     parts = [part.lower() for part in answer]

@@ -1,7 +1,7 @@
 """`python -m tools.architecture` draws docs/architecture.svg: the packages of the project, and which imports which.
 
-The arrows are read from the files' own import statements, so the picture shows what is there. An arrow that follows from
-two others is left out. Graphviz gives the places; the picture is painted here, so that it is the same on every machine.
+The arrows are read from the files' own import statements, so the picture is always true. An arrow that follows from
+two others is left out. Graphviz computes the positions; the picture is painted here, so that it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def arrows() -> set[tuple[str, str]]:
         for other in () if is_facade(name) else imported(program, package):
             is_package = other in known and known[other].name == "__init__.py"
             if is_package and other.split(".")[0] == name.split(".")[0]:
-                continue  # of `from ..ops import shape` only what is imported counts, not the package
+                continue  # for `from ..ops import shape`, only the imported module counts, not the package
             other = next(
                 (g for g in GROUPS if other.startswith(g + ".") and not name.startswith(g + ".")), other
             )
@@ -183,7 +183,7 @@ def draw() -> str:
         link("viz/read/", "minigrad", "style=dashed"),
         "}",
     ]
-    # the defaults of nodes must stand before the first node
+    # the defaults of nodes must come before the first node
     lines.insert(1, lines.pop(next(i for i, line in enumerate(lines) if line.startswith("node ["))))
     data = json.loads(render("\n".join(lines), "json0"))
     x0, y0, x1, y1 = map(float, data["bb"].split(","))

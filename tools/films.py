@@ -95,11 +95,11 @@ def gan() -> Any:
     return film
 
 
-FILMS = {"depth": (depth, 70), "rnn": (rnn, 20), "gan": (gan, 81)}  # how many frames on the picture is taken
+FILMS = {"depth": (depth, 70), "rnn": (rnn, 20), "gan": (gan, 81)}  # the frame shown in the picture
 
 
 def program(build: Any) -> str:
-    """The lines of a film as one would write them in a notebook."""
+    """The lines of a film as they would be written in a notebook."""
     lines = textwrap.dedent("\n".join(inspect.getsource(build).splitlines()[2:])).strip()
     return re.sub(r"^return ", "", lines, flags=re.M)
 

@@ -87,7 +87,7 @@ OWN = {"batch": batch, "duals": duals, "modules": modules, "recurrent": recurren
 
 
 def program(build) -> str:
-    """The lines of a gallery program as one would write them in a notebook."""
+    """The lines of a gallery program as they would be written in a notebook."""
     lines = inspect.getsource(build).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("def ")) + 1
     body = [line for line in lines[start:] if not line.startswith(("    return ", '    """'))]
@@ -95,7 +95,7 @@ def program(build) -> str:
 
 
 def drawn(code: str, name: str) -> viz.Drawing:
-    """What the last line of a program draws: the very lines that are shown are run, and viz can read them."""
+    """The result of a program's last line: exactly the displayed lines are run, and viz can read them."""
     text = re.sub(r"\n(.*)$", r"\ndrawing = \1", code)
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     scope: dict = {"__name__": "__main__"}

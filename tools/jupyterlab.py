@@ -1,4 +1,4 @@
-"""Real JupyterLab (or Notebook 7) in headless Chromium, as a learner has it: for the browser tests and the README's picture.
+"""Real JupyterLab (or Notebook 7) in headless Chromium, as a learner sees it: for the browser tests and the README's picture.
 
     with Lab(folder, theme="light") as lab, chromium() as browser:
         with lab.open(browser, "03_one_node_at_a_time.ipynb") as lesson:
@@ -6,8 +6,8 @@
             lesson.page.locator(...)      # a playwright page
             lesson.complaints             # console errors, requests that left this machine
 
-Every server has a home of its own and works on a copy of the notebooks, so nothing of this machine's settings
-shows and nothing is changed. All cells are on the page at once (`windowingMode` none).
+Every server has its own home folder and works on a copy of the notebooks, so this machine's settings have no effect and nothing
+is changed. All cells are on the page at once (`windowingMode` none).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OPENS_WITHIN = 120
 ANSWERS_WITHIN = 60  # a kernel, the first time
 RUNS_WITHIN = 300
 
-# every widget that a cell has shown is on the page, and so is what an anywidget puts into its box after its program has come
+# every widget that a cell has shown is on the page, and so is what an anywidget puts into its box after its program has arrived
 WIDGETS_STAND = """() => {
     const outputs = window.jupyterapp.shell.currentWidget.content.widgets.flatMap((cell) => cell.model.outputs?.toJSON() ?? []);
     const due = outputs.filter((output) => output.data?.["application/vnd.jupyter.widget-view+json"]).length;
@@ -56,8 +56,8 @@ WIDGETS_STAND = """() => {
     return stand.length >= due && !document.querySelector(".jupyter-widgets.widget-box > .lm-Widget:empty");
 }"""
 
-# anywidget gives a widget up, and leaves its place empty, that has not begun after two seconds by the clock, whatever else
-# the machine does in them; how fast a machine is, is not what is looked at here
+# anywidget gives up a widget, and leaves its place empty, if it has not started within two seconds by the clock, however busy
+# the machine is; these tests are not about the machine's speed
 NO_HURRY = "AbortSignal.timeout = ((own) => (ms) => own.call(AbortSignal, 100 * ms))(AbortSignal.timeout)"
 
 Theme = Literal["light", "dark"]
@@ -71,7 +71,7 @@ def find_chromium() -> str | None:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A headless browser. Raises RuntimeError where none is installed."""
+    """A headless browser. Raises RuntimeError if none is installed."""
     executable = find_chromium()
     if executable is None:
         raise RuntimeError("no chromium on this machine; on Debian and Ubuntu: sudo apt install chromium")
@@ -82,7 +82,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Lab:
-    """A JupyterLab server of its own, on a copy of `notebooks`, from `with` to the end of its block."""
+    """A separate JupyterLab server, on a copy of `notebooks`, for the duration of a `with` block."""
 
     module = "jupyterlab"  # what python -m runs
     app = "LabApp"
@@ -173,7 +173,7 @@ class Lab:
         raise RuntimeError(f"{self.module} did not start within {STARTS_WITHIN} s:\n{self.printed()}")
 
     def printed(self) -> str:
-        """The end of what the server has printed."""
+        """The last lines of the server's output."""
         return (self.home / "server.log").read_text(encoding="utf-8")[-3000:]
 
     @contextmanager
@@ -187,11 +187,10 @@ class Lab:
         height: int = 1000,
         scale: float = 1,
     ) -> Iterator[Lesson]:
-        """Notebook `name`, as shipped, or `book` under that name, with a kernel of its own.
+        """Open notebook `name`, as shipped, or `book` under that name, with a separate kernel. It reuses the window of the last
 
-        It opens in the window that the last one has left, as for somebody who opens one lesson after the other: to load
-        JupyterLab takes four times as long as to run a lesson. After an error, beside another notebook, and where the
-        scale is not 1, the window is a new one.
+        one, as for someone who opens one lesson after the other: loading JupyterLab takes four times as long as running a
+        lesson. After an error, beside another notebook, and if the scale is not 1, the window is a new one.
 
         width, height: of the window, in CSS pixels; scale: device pixels of each, for sharp pictures.
         """
@@ -199,7 +198,7 @@ class Lab:
             shutil.copy(self.notebooks / name, self.folder / name)
         else:
             nbformat.write(book, self.folder / name)
-        # a picture does not depend on the moment it is taken
+        # so that a picture does not depend on the moment it is taken
         look = dict(color_scheme=theme or self.theme, reduced_motion="reduce")
         page, self.window = (self.window, None) if scale == 1 else (None, None)
         if page is None:
@@ -216,7 +215,7 @@ class Lab:
                 self.window = page
         finally:
             if self.window is not page:
-                if not page.is_closed():  # else who opens the notebook next would get this kernel
+                if not page.is_closed():  # otherwise the next user of the notebook would get this kernel
                     page.evaluate("() => window.jupyterapp?.shell.currentWidget?.sessionContext?.shutdown()")
                 page.context.close()
 
@@ -263,11 +262,10 @@ class Lesson:
         self._wait_for_kernel(lab, name)
 
     def _wait_for_kernel(self, lab: Lab, name: str) -> None:
-        """Until the notebook's kernel is idle: run before it is there, a notebook asks which kernel it should take.
+        """Until the notebook's kernel is idle: if it is run earlier, the notebook asks which kernel to use. Servers that start
 
-        Servers that start kernels in the same moment may give two of them the same ports; the one that comes second never
-        answers. Then the notebook is opened once more, with a new kernel. RuntimeError with what the server has printed where
-        that does not help.
+        kernels at the same moment may give two of them the same ports; the second one never answers. Then the notebook is
+        opened once more, with a new kernel. RuntimeError with the server's output if that does not help.
         """
         kernel = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
         try:
@@ -331,8 +329,8 @@ class Lesson:
             self.complaints.append(f"left this machine: {url}")
 
     def wear(self, theme: Theme) -> None:
-        """The theme, which goes with the browser's window, until all of JupyterLab shows it: to change it JupyterLab
-        hides itself for a frame, under a splash that takes every press until it has faded."""
+        """Set the theme, which follows the browser window, and wait until all of JupyterLab shows it: to change it, JupyterLab
+        hides itself for a frame, under a splash screen that takes every press until it has faded."""
         self.page.emulate_media(color_scheme=theme)
         self.page.wait_for_function(
             """(light) => document.body.dataset.jpThemeLight === light && window.jupyterapp.shell.isVisible
@@ -347,7 +345,7 @@ class Lesson:
             self.page.get_by_role("menuitem", name=name, exact=True).click()
 
     def run_all(self) -> None:
-        """Clear all outputs, run all cells, wait for the last. AssertionError where one raised or does not end."""
+        """Clear all outputs, run all cells, wait for the last. AssertionError if one raised or does not end."""
         self.menu("Edit", "Clear Outputs of All Cells")
         self.menu("Run", "Run All Cells")
         state = """() => ({
@@ -362,8 +360,8 @@ class Lesson:
             ran = [any(map(str.isdigit, prompt)) for prompt in now["prompts"]]
             if ran == self.runnable:
                 break
-            # After an error that is meant (raises-exception) JupyterLab takes the stars of all waiting cells away, and
-            # runs them all the same. So only a kernel that stays idle says that the rest will not run.
+            # After an error that is meant (raises-exception) JupyterLab removes the stars of all waiting cells, but runs them
+            # anyway. So only a kernel that stays idle shows that the rest will not run.
             waits = now["kernel"] != "idle" or any("*" in prompt for prompt in now["prompts"])
             still = 0 if waits else still + 1
             assert still < 100, "a cell raised, and the rest did not run:\n" + "\n".join(self.errors())

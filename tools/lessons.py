@@ -1,8 +1,8 @@
 """Open the lessons in JupyterLab: `.venv/bin/python tools/lessons.py [PORT] [--folder my_lessons]`.
 
-Brings the learner's copy up to date first (learners_copy.py). Then checks that the port is free: JupyterLab itself would go
-on to another port, and a learner who has the lessons open already would work in two servers at once. `--prepare` does all
-but the opening, for a machine on which another program opens JupyterLab (Binder).
+Brings the learner's copy up to date first (learners_copy.py). Then checks that the port is free: JupyterLab itself would choose
+another port, and a learner who already has the lessons open would work in two servers at once. `--prepare` does everything
+except opening, for a machine on which another program opens JupyterLab (Binder).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, it is in no package
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a file, it is not in a package
 
 from tools import learners_copy, set_up
 
@@ -31,7 +31,7 @@ def is_free(port: int) -> bool:
 
 
 def port_number(text: str) -> int:
-    """The port that `text` names, free to be used; exits with what to do where it is not."""
+    """The port that `text` names, free to be used; exits with what to do if it is not."""
     if not text.isdecimal() or not 1024 <= int(text) <= 65535:
         sys.exit(f"minigrad: PORT must be a number from 1024 to 65535, not {text!r}: make lessons PORT=8890")
     port = int(text)
@@ -45,7 +45,7 @@ def port_number(text: str) -> int:
 
 
 def refresh(folder: Path) -> None:
-    """Bring the learner's copy up to date and say what there is to say; exits with what to do where it cannot be."""
+    """Bring the learner's copy up to date and print its messages; exits with what to do if it cannot."""
     try:
         for line in learners_copy.refresh(folder):
             print(f"minigrad: {line}", flush=True)
@@ -57,8 +57,8 @@ def refresh(folder: Path) -> None:
 
 
 def encrypted() -> list[str]:
-    """The option by which server and kernel encrypt what they say to each other; without it each kernel warns of
-    eavesdropping. None where the libraries here cannot do it."""
+    """The option to encrypt the messages between server and kernel; without it each kernel warns of eavesdropping. None if the
+    installed libraries do not support it."""
     import zmq
     from jupyter_client import KernelManager
 
@@ -67,7 +67,7 @@ def encrypted() -> list[str]:
 
 
 def styled() -> list[str]:
-    """The options by which JupyterLab loads the lessons' own style, for this server and no other."""
+    """The options with which JupyterLab loads the lessons' own style, for this server only."""
     return [
         "--LabApp.custom_css=True",
         f"--ServerApp.tornado_settings={{'static_custom_path': [{str(STYLE)!r}]}}",
@@ -98,13 +98,13 @@ def serve(folder: Path, port: int) -> int:
         [sys.executable, "-m", "jupyterlab", str(folder / first), *options],
         env={**os.environ, "JUPYTER_TOKEN": token},  # not on the command line, where others may read it
     )
-    # what ends this ends JupyterLab and its kernels
+    # a signal that ends this process ends JupyterLab and its kernels
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     while True:
         try:
             return server.wait()
         except KeyboardInterrupt:
-            pass  # Ctrl+C reached the server too, which asks whether it is meant and then ends
+            pass  # Ctrl+C reached the server too, which asks for confirmation and then ends
 
 
 def main() -> int:

@@ -42,8 +42,8 @@ class Lines:
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
     def tests(self, file: str, line: int) -> list[str]:
-        """The tests that run a line; of an expression that goes on below its first line, those of the line above it; of the
-        head of a function, which runs when it is imported, those of its body."""
+        """The tests that run a line; for a continuation line of an expression, those of the line above it; for the head of a
+        function, which runs at import, those of its body."""
         lines = self.lines.get(file, {})
         near = [*range(line, max(line - 8, 0), -1), *range(line + 1, line + 30)]
         found = next((tests for n in near if (tests := lines.get(str(n)))), [])
@@ -51,7 +51,7 @@ class Lines:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """For a child process: the packages of `folder` come first on the path, whatever is installed."""
+    """The environment of a child process: the packages of `folder` come first on the path, whatever is installed."""
     place = os.pathsep.join([str(folder), str(folder / "notebooks")])
     return os.environ | {"PYTHONPATH": place, "OPENBLAS_NUM_THREADS": "1", "CI": ""}
 

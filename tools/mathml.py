@@ -1,7 +1,7 @@
-"""LaTeX as the lessons write it → MathML, which browsers draw by themselves: formulas on a page without network.
+"""Convert the lessons' LaTeX to MathML, which browsers draw on their own: formulas on a page without a network.
 
 A small subset on purpose; a command that is not known raises ValueError with its name, and a test converts every formula of
-every lesson, so that nothing is dropped in silence.
+every lesson, so that nothing is dropped silently.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class _Parser:
         return f"<mrow>{''.join(out)}</mrow>" if len(out) != 1 else out[0]
 
     def scripted(self) -> str:
-        """An atom with what stands below and above it."""
+        """An atom with its subscript and superscript."""
         wide = self.peek() in ("\\underbrace", "\\overbrace", "\\sum", "\\prod", "\\lim", "\\max", "\\min")
         base, below, above = self.atom(), None, None
         while (token := self.peek()) in ("^", "_", "'"):
@@ -268,7 +268,7 @@ class _Parser:
 
 
 def mathml(tex: str, display: bool = False) -> str:
-    """One formula. Raises ValueError, naming what is not known."""
+    """One formula. Raises ValueError with the unknown command."""
     kind = ' display="block"' if display else ""
     return f"<math{kind}>{_Parser(tex).all()}</math>"
 
@@ -276,7 +276,7 @@ def mathml(tex: str, display: bool = False) -> str:
 FORMULA = re.compile(r"(```.*?```|`[^`\n]*`)|\$\$(.+?)\$\$|(?<![\\$\w])\$([^$\n]+?)\$(?!\w)", re.S)
 
 
-TIED = r'<span style="white-space:nowrap">\1\2</span>'  # a full stop after a formula would else begin the next line
+TIED = r'<span style="white-space:nowrap">\1\2</span>'  # otherwise a full stop after a formula might begin the next line
 
 
 def formulas_to_mathml(markdown: str) -> str:

@@ -40,7 +40,7 @@ GIVES = """<script>
 
 
 def once(body: str) -> str:
-    """The body with each program that two frames or more carry sent once, in front of them. Other frames stay as they are."""
+    """The body with each program that two or more frames carry sent only once, before them. Other frames stay as they are."""
     frames = [_read(html.unescape(found[2])) for found in FRAME.finditer(body)]
     texts = [text_of({"js": frame["js"], "css": frame["css"]}) if frame else "" for frame in frames]
     shared = [text for text in dict.fromkeys(texts) if text and texts.count(text) > 1]
@@ -68,7 +68,7 @@ def once(body: str) -> str:
 
 
 def _read(page: str) -> dict | None:
-    """What a frame's page has packed; None for one that unpacks itself in another way."""
+    """The packed contents of a frame's page; None for a page that unpacks itself differently."""
     found = PACKED.search(page)
     if found is None or not WHOLE.search(page):
         return None

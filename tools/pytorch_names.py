@@ -1,8 +1,8 @@
-"""Writes minigrad/pytorch_names.py: every public name of PyTorch, and the arguments of what can be called.
+"""Write minigrad/pytorch_names.py: every public name of PyTorch, and the arguments of everything callable.
 
     python -m tools.pytorch_names [--check]
 
-The names are those of `dir()`, without what a module of PyTorch has imported from elsewhere, and a package's modules.
+The names are those of `dir()`, without those that a module has imported from elsewhere, and without a package's modules.
 The arguments come from Python's signatures and, for compiled functions, from the type stubs and the operator schemas that
 PyTorch is installed with.
 A test compares the file with the PyTorch that is installed.
@@ -43,7 +43,7 @@ KINDS = {
     "S": "str", "L": "_size Sequence tuple list List", "D": "_dtype ScalarType",
 }  # fmt: skip
 LETTERS = {word: letter for letter, words in KINDS.items() for word in words.split()}
-SILENT = {"None", "Optional", "builtins", "torch"}  # words that allow nothing by themselves
+SILENT = {"None", "Optional", "builtins", "torch"}  # words that allow nothing on their own
 Arguments = tuple[list[str], int, dict[str, str]]  # names in order, how many may be given by position, kinds
 
 
@@ -142,7 +142,7 @@ def signature(value: object) -> list[list[tuple[str, str, bool]]]:
     many = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     known = [p for p in parameters if p.kind not in many and p.name != "self" and p.name[0] != "_"]
     if not known and inspect.isclass(value) and len(value.__mro__) > 2:
-        return signature(value.__mro__[1])  # nn.RNN hands on what it is given
+        return signature(value.__mro__[1])  # nn.RNN passes on its arguments
     return [[(p.name, "", p.kind is p.KEYWORD_ONLY) for p in known]]
 
 
@@ -170,7 +170,7 @@ def collect() -> dict[str, str]:
 
 
 def arguments(path: str, name: str, value: object, known: dict) -> str:
-    """The arguments in brackets; nothing for what cannot be called, or if nobody says what they are."""
+    """The arguments in parentheses; nothing for names that cannot be called, or if the arguments are not documented."""
     if not callable(value) or name in OPERATORS:
         return ""
     forms = [] if inspect.isfunction(value) or inspect.isclass(value) else known.get(name, [])

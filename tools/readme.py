@@ -47,8 +47,8 @@ def with_evenings(teaching: str) -> str:
 
 
 def with_tables(index: str) -> str:
-    """The text of the start page with its table of lessons and its routes as they should be. They are text, not outputs:
-    a learner's copy has no outputs, and the page must be of use before anything is run."""
+    """The text of the start page with its table of lessons and its routes as they should be. They are text, not outputs: a
+    learner's copy has no outputs, and the page must be useful before anything is run."""
     notebook, every = nbformat.reads(index, 4), suite.lessons()
     made = {"table": suite.table(every), "routes": suite.routes(every)}
     for cell in notebook.cells:
@@ -57,7 +57,7 @@ def with_tables(index: str) -> str:
 
 
 def lines_by_hand(row: str) -> int:
-    """How many lines a row of docs/by_hand.md is about: those of the files and folders that it names."""
+    """The number of lines for a row of docs/by_hand.md: those of the files and folders that it names."""
     named = [(BY_HAND.parent / link).resolve() for link in re.findall(r"\]\(([^)]+)\)", row)]
     named += [ROOT / name for name in re.findall(r"`([\w./-]+/[\w./-]+)`", row)]
     files = [file for place in named for file in (sorted(place.rglob("*")) if place.is_dir() else [place])]
@@ -71,7 +71,7 @@ def with_counts(by_hand: str) -> str:
 
 
 def map_file() -> str:
-    """The map as it should be: a picture that stands by itself, in light and dark."""
+    """The map as it should be: a standalone picture, in light and dark."""
     return suite.map_svg(suite.lessons(), style=suite.FILE) + "\n"
 
 

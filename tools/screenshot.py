@@ -21,7 +21,7 @@ STEP = 2
 PICTURES = Path(__file__).resolve().parent.parent / "docs"
 
 
-SECONDS = 2.2  # for which each step is shown
+SECONDS = 2.2  # the time each step is shown
 COLORS = 64
 
 
@@ -36,7 +36,7 @@ def diamond() -> viz.Stepper:
 
 
 def moving(browser: Browser, file: Path) -> None:
-    """The pane going through the diamond's backward pass, each step as a person sees it, as a GIF that loops."""
+    """The pane going through the diamond's backward pass, each step as it looks on the screen, as a looping GIF."""
     with tempfile.TemporaryDirectory() as folder:
         address = diamond().save(Path(folder) / "diamond.html").as_uri()
         page = browser.new_page(viewport={"width": 900, "height": 700}, device_scale_factor=1.5)
@@ -46,7 +46,7 @@ def moving(browser: Browser, file: Path) -> None:
         pictures, last = [], int(pane.locator("input[type=range]").first.get_attribute("max"))
         for step in range(last + 1):
             page.locator(f'.mgv[data-step="{step}"]').wait_for()
-            page.wait_for_timeout(600)  # what moves has come to rest
+            page.wait_for_timeout(600)  # all movement has ended
             pictures.append(Image.open(io.BytesIO(pane.screenshot())).convert("RGB"))
             pane.locator(".mgv-frame").press("ArrowRight")
         page.close()

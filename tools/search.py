@@ -1,4 +1,4 @@
-"""The index that the site's search (search.js) looks things up in: the text of every page, heading by heading.
+"""The index for the site's search (search.js): the text of every page, heading by heading.
 
 It is a file of JavaScript beside the pages, since a page that is opened from a folder may load a script but read no file.
 """
@@ -10,12 +10,12 @@ import json
 import re
 
 HEADING = re.compile(r'<h[1-4] id="(?P<anchor>[^"]*)">(?P<heading>.*?)</h[1-4]>', re.S)
-# what is not text: replies to answers, pictures, the sign after a heading
+# elements that are not text: replies to answers, pictures, the sign after a heading
 LEFT_OUT = re.compile(
     r'<(form|iframe|style|script|svg|annotation)\b.*?</\1>|<a class="anchor-link".*?</a>|<img[^>]*>', re.S
 )
 WITHIN = re.compile(r"</?(?:span|code|a|em|strong|b|i|kbd)\b[^>]*>")  # tags that do not separate words
-LONGEST = 4000  # characters that are kept under one heading
+LONGEST = 4000  # at most this many characters are kept under one heading
 
 Entry = tuple[str, str, str, str, str]  # page, its title, anchor, heading, text
 
@@ -25,7 +25,7 @@ def text_of(markup: str) -> str:
 
 
 def entries(page: str, title: str, body: str) -> list[Entry]:
-    """What is under each heading of a page, and before the first."""
+    """The text under each heading of a page, and before the first."""
     marks = list(HEADING.finditer(body))
     starts = [("", "", 0), *((m["anchor"], text_of(m["heading"]), m.end()) for m in marks)]
     ends = [*(m.start() for m in marks), len(body)]

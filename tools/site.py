@@ -1,5 +1,5 @@
-"""The lessons as static pages, for a class without Jupyter: every stepper on them steps, predictions and typed answers get
-the reply that they get in a notebook (answers.py), nothing comes from a network. They print whole.
+"""The lessons as static pages, for a class without Jupyter: every stepper on them steps, predictions and typed answers get the
+same reply as in a notebook (answers.py), and nothing comes from a network. The pages print completely.
 
     python -m tools.site [FOLDER]        writes site/index.html, one page per lesson, the glossary, the exam, the gallery, the
                                          API reference, and cards.html: the recaps as cards, to be printed
@@ -53,9 +53,9 @@ DESCRIPTION = (
     "Step through the backward pass of a PyTorch graph, node by node, and see every gradient, saved tensor and rule. "
     "Lessons lead from a slope to an autograd engine of your own."
 )
-# where the site will be: a preview's picture needs a whole address
+# the site's future address: a preview's picture needs an absolute one
 ADDRESS = os.environ.get("SITE_ADDRESS", "")
-STEPPER = DOCS / "stepper-light.png"  # what a link to the site shows
+STEPPER = DOCS / "stepper-light.png"  # the preview of a link to the site
 PREVIEW = """
 <meta property="og:image" content="{address}stepper.png">
 <meta property="og:image:width" content="{wide}">
@@ -167,7 +167,7 @@ def _sides(svg: str) -> tuple[int, int]:
 
 
 def size_of(png: bytes) -> tuple[int, int]:
-    """Width and height, as a PNG's head tells them."""
+    """Width and height, from a PNG's header."""
     return struct.unpack(">II", png[16:24])
 
 
@@ -204,7 +204,7 @@ def _code(cell: nbformat.NotebookNode, highlight: Highlight2HTML) -> str:
 
 
 def lesson_body(cells: list[nbformat.NotebookNode], *, code: bool = True) -> str:
-    """What the cells of a notebook say and show; their ``code``, too, unless it is left out. Raises ValueError for a
+    """The text and outputs of a notebook's cells, and their ``code`` unless it is left out. Raises ValueError for a
     formula that tools/mathml.py does not know."""
     highlight = Highlight2HTML()
     parts = []
@@ -305,7 +305,7 @@ def gallery_body(folder: Path) -> str:
 
 
 def _sized(file: Path, name: str) -> str:
-    """A picture of docs/ as an image with its size and its name; its dark twin where there is one."""
+    """A picture of docs/ as an image with its size and its name, and its dark version if there is one."""
     if file.suffix == ".svg":
         wide, tall = _sides(file.read_text(encoding="utf-8"))
     else:
@@ -385,8 +385,8 @@ def hero() -> str:
 def front_body(
     notebook: nbformat.NotebookNode | None, every: tuple[suite.Lesson, ...], live: bool = False
 ) -> str:
-    """The first page: a pass to step through, what index.ipynb says and shows, pictures; of notebooks without an index, the
-    list of lessons. ``live``: it leads to the lessons that run in a browser."""
+    """The first page: a pass to step through, the contents of index.ipynb, pictures; for notebooks without an index, the list
+    of lessons. ``live``: it leads to the lessons that run in a browser."""
     if notebook is None:
         table = _text("# Lessons\n\n" + suite.table(every))
         return re.sub(r'href="(\w+)\.ipynb"', r'href="\1.html"', table)
@@ -401,7 +401,7 @@ def front_body(
 
 
 def with_browser_lessons(folder: Path, lite: Path = ROOT / "lite") -> bool:
-    """Put what `make lite` wrote beside the pages, if it did, and what makes a page live. Whether it is there now."""
+    """Put the output of `make lite`, if it exists, next to the pages, with scripts that make a page live. Whether it exists."""
     if (lite / "live.json").is_file():
         shutil.rmtree(folder / "lite", ignore_errors=True)
         shutil.copytree(lite, folder / "lite")

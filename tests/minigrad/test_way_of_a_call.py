@@ -1,4 +1,4 @@
-"""The path of one call, as `help(minigrad)` describes it, is the one that it takes; and all code that runs can be read in place."""
+"""The path of one call, as `help(minigrad)` describes it, is the one that it takes; all code that runs can be read in place."""
 
 from __future__ import annotations
 

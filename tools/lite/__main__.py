@@ -4,7 +4,7 @@
                        by default a visitor's browser fetches them from Pyodide's own server
     NUMPY_WASM=file    take Python from the npm package `pyodide`, and NumPy from this wheel, to try the site without a network
 
-JupyterLite is built in an environment of its own (build/lite), as it brings an extension that JupyterLab itself cannot load.
+JupyterLite is built in a separate environment (build/lite), because it brings an extension that JupyterLab itself cannot load.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tools.lite.wheels import Package
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
-WORK = ROOT / "build" / "lite"  # what is fetched and built on the way; kept, so that a second build is quick
+WORK = ROOT / "build" / "lite"  # files fetched and built on the way; kept, so that a second build is quick
 JUPYTERLITE = [
     "jupyterlite-core==0.7.6",
     "jupyterlite-pyodide-kernel==0.7.2",
@@ -91,7 +91,7 @@ def npm(name: str, version: str) -> Path:
 
 
 def elsewhere() -> str:
-    """Where Pyodide's own server has this version, as Pyodide's own program says it."""
+    """The address of this version on Pyodide's own server, taken from Pyodide's own program."""
     program = (npm("pyodide", PYODIDE) / "pyodide.js").read_text(encoding="utf-8")
     (address,) = set(re.findall(r"https://[^`\"' ]*/v\$\{\w+\}/full/", program))
     return re.sub(r"\$\{\w+\}", PYODIDE, address)
@@ -145,7 +145,7 @@ def of_this_project(folder: Path) -> Package:
 
 
 def headers(notebook: Path) -> bytes:
-    """What the start page's map and routes read of a lesson: its texts with a heading."""
+    """The part of a lesson that the start page's map and routes need: its texts with a heading."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     texts = [
         cell for cell in cells if cell["cell_type"] == "markdown" and "".join(cell["source"]).startswith("#")
@@ -156,7 +156,7 @@ def headers(notebook: Path) -> bytes:
 
 
 def packages(folder: Path, python: Path) -> list[Package]:
-    """All packages that are served beside the site."""
+    """All packages served with the site."""
     found = [of_this_project(folder)]
     found += [wheels.trimmed(wheel, folder) for wheel in wheels.download(WORK / "wheels")]
     kernel = python.parent.parent / "share/jupyter/labextensions" / KERNEL / "static/pypi"
@@ -190,8 +190,8 @@ def packages(folder: Path, python: Path) -> list[Package]:
 
 
 def python_for_browsers(folder: Path) -> tuple[list[Package], dict[str, Any], str]:
-    """NumPy and matplotlib as Pyodide has them, Pyodide's own description, and where Pyodide is: an address, or a path from
-    the site. Copies what is served from here into ``folder``."""
+    """NumPy and matplotlib from Pyodide, Pyodide's own description, and the location of Pyodide: an address, or a path from the
+    site. Copies the files served from here into ``folder``."""
     core = npm("pyodide", PYODIDE)
     chosen, wheel = os.environ.get("PYODIDE"), os.environ.get("NUMPY_WASM")
     source = Path(chosen).expanduser() if chosen else core
@@ -323,7 +323,7 @@ def build(site: Path) -> Path:
 
 
 def start_page(site: Path, where: str) -> None:
-    """The first page, which loads everything with a word on how far it is, and the list of what it loads."""
+    """The first page, which loads everything and shows its progress, and the list of what it loads."""
     files = downloads(site, where)
     (site / "start.json").write_text(json.dumps(files), encoding="utf-8")
     live = {
@@ -356,8 +356,8 @@ def start_page(site: Path, where: str) -> None:
 
 
 def downloads(site: Path, where: str) -> list[dict[str, Any]]:
-    """What a kernel loads: for each file its address, the part of the whole that it is, its size unpacked and, where it is
-    served from here, its hash."""
+    """What a kernel loads: for each file its address, its share of the whole, its unpacked size and, if it is served from here,
+    its hash."""
     lock = json.loads((site / "pyodide/pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
     base = where.rpartition("/")[0].removeprefix("./") + "/"
     parts = {"see-autograd-lessons": "the lessons", "numpy": "NumPy"}
@@ -377,7 +377,7 @@ def downloads(site: Path, where: str) -> list[dict[str, Any]]:
 
 
 def packed(site: Path, files: list[dict[str, Any]]) -> int:
-    """The bytes of these files as they come over the network: hosts pack programs, and packages are packed."""
+    """The size of these files as sent over the network: hosts compress programs, and packages are already compressed."""
     total = 0
     for file in files:
         name = file["address"].rpartition("/")[2]

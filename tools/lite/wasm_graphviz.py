@@ -1,6 +1,6 @@
 """Graphviz in a browser, for `viz`: compiled to WebAssembly, run in the kernel's own worker, or in one that can be ended.
 
-`await load()` once, before anything is drawn. JavaScript that is beside this file: graphviz.js, the package
+`await load()` once, before anything is drawn. It needs the JavaScript next to this file: graphviz.js, the package
 @hpcc-js/wasm-graphviz. A layout with a time limit needs a browser in which Python can wait for JavaScript (JSPI); elsewhere it
 runs to its end here, and counts as too slow afterwards.
 """
@@ -64,7 +64,7 @@ async def load() -> None:
 
 
 def layout(source: str, form: str, prog: str = "dot") -> str:
-    """DOT laid out by ``prog``, written in format ``form``. Raises RuntimeError with what Graphviz says is wrong."""
+    """DOT laid out by ``prog``, written in format ``form``. Raises RuntimeError with Graphviz's message."""
     if _graphviz is None:
         raise RuntimeError("Graphviz is not loaded yet: wait a moment and run the cell again.")
     return _checked(_graphviz.layout(source, form, prog))

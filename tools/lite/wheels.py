@@ -1,7 +1,7 @@
 """The wheels that a browser kernel loads, and the lock file that lists them.
 
 Everything a kernel needs is in one lock file in Pyodide's own format, so Pyodide fetches it in parallel and checks each file
-against its hash. Packages of the index are cut down to what a notebook uses: a first visit is a download.
+against its hash. Packages of the index are cut down to what a notebook uses, since every first visit downloads them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PINNED = [
     "typing-extensions==4.14.1",
     "tqdm==4.67.1",
 ]
-# What a notebook in a browser never uses, by package: prefixes of paths in the wheel
+# Files that a notebook in a browser never uses, by package: prefixes of paths in the wheel
 UNUSED = {
     "ipython": [
         *(
@@ -75,7 +75,7 @@ STUBS = {
         "IPython/terminal/embed.py": b"embed = None\n",
     }
 }
-# Of Python's own library and of NumPy, where they are served from this site: prefixes and patterns of what no lesson imports
+# Of Python's own library and of NumPy, if served from this site: prefixes and patterns of modules that no lesson imports
 UNUSED_LIBRARY = (
     r"encodings/(big5|cp(?!437|1252)\d|euc_|gb|hz|iso2022|iso8859_(?!1\.|15)|johab|shift|mac_|koi|kz|palmos|ptcp|tis|hp_)|"
     r"asyncio/(windows|proactor)|concurrent/futures/process|ctypes/(macholib|wintypes|_aix)|http/(server|cookies)|"
@@ -87,12 +87,12 @@ UNUSED_LIBRARY = (
 UNUSED_NUMPY = r"numpy/f2py/|numpy/distutils/|.*/tests?/|.*\.(pyi|pxd|h|c|a)$|numpy/(conftest|core/include|_core/include)"
 # The kernel asks for these; IPython works without them: names are completed at run time, and no history is kept
 LEFT_OUT = ["jedi", "sqlite3"]
-STAMP = (2020, 1, 1, 0, 0, 0)  # of each file in a wheel, so that the same content is the same wheel
+STAMP = (2020, 1, 1, 0, 0, 0)  # the date of each file in a wheel, so that equal contents give equal wheels
 
 
 @dataclass
 class Package:
-    """A package of the lock file: in ``file``, or at an address of its own."""
+    """A package of the lock file: in ``file``, or at its own address."""
 
     name: str
     version: str
@@ -103,7 +103,7 @@ class Package:
     sha256: str = ""
 
     def entry(self) -> dict[str, Any]:
-        """What Pyodide's lock file says of it."""
+        """Its entry in Pyodide's lock file."""
         digest = self.sha256 or hashlib.sha256(self.file.read_bytes()).hexdigest()
         return {
             "name": self.name,
@@ -146,7 +146,7 @@ def write_wheel(folder: Path, name: str, version: str, files: dict[str, bytes]) 
 
 
 def contents(wheel: Path) -> dict[str, bytes]:
-    """The files of a wheel; what it would install outside of site-packages is named by where it goes."""
+    """The files of a wheel; files that it would install outside site-packages are named by their destination."""
     with zipfile.ZipFile(wheel) as archive:
         return {
             re.sub(r"^[^/]+\.data/data/", "", name): archive.read(name)
@@ -166,8 +166,8 @@ def used(name: str, path: str) -> bool:
 
 
 def bare(source: bytes) -> bytes:
-    """A program without comments and docstrings, as `python -OO` runs it, and line by line as it was otherwise: a third of what
-    a visitor would download. As it is where this Python cannot read it."""
+    """A program without comments and docstrings, as `python -OO` runs it, but otherwise line by line the same: a third of the
+    download. Unchanged if this Python cannot read it."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -190,7 +190,7 @@ def bare(source: bytes) -> bytes:
 
 
 def is_text(statement: ast.stmt) -> bool:
-    """Whether a statement is nothing but a text, as a docstring is."""
+    """Whether a statement is only a string, such as a docstring."""
     value = getattr(statement, "value", None)
     return (
         isinstance(statement, ast.Expr) and isinstance(value, ast.Constant) and isinstance(value.value, str)
@@ -198,7 +198,7 @@ def is_text(statement: ast.stmt) -> bool:
 
 
 def trimmed(wheel: Path, folder: Path) -> Package:
-    """A package as it is loaded in a browser, cut down to what is used there."""
+    """A package for a browser, cut down to what is used there."""
     parts = wheel.name.split("-")
     name, version = canonical(parts[0]), parts[1]
     files = {

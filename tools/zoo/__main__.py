@@ -23,11 +23,11 @@ PAGE = ROOT / "docs" / "zoo.md"
 SECONDS, TOGETHER = (
     300,
     12,
-)  # for one model; models in one process, as starting takes longer than most of them
+)  # seconds for one model; models per process, since starting one takes longer than most models
 
 
 def run(names: list[str]) -> Iterator[dict[str, Any]]:
-    """The facts about each model, from processes that take a few of them one after the other; what takes too long is ended."""
+    """The facts about each model, from processes that take a few of them one after the other; slow models are stopped."""
     todo = list(names)
     while todo:
         for found in _facts(todo[:TOGETHER]):
@@ -36,7 +36,7 @@ def run(names: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _facts(names: list[str]) -> Iterator[dict[str, Any]]:
-    """What one process says of some models, up to the first that ends it."""
+    """The results of one process for some models, up to the first that ends it."""
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "tools.zoo.check", *names]
     with tempfile.TemporaryFile("w+") as errors:

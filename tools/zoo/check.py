@@ -1,4 +1,4 @@
-"""One model through all that viz does, each number of the pass compared with what PyTorch's own hooks saw."""
+"""Run one model through everything that viz does, and compare each number of the pass with PyTorch's own hooks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Make = Callable[[], tuple[Tensor, nn.Module]]
 
 
 def check(name: str) -> dict[str, Any]:
-    """Facts about one model: sizes, seconds, and in ``wrong`` what is not as it must be (empty: all is right)."""
+    """Facts about one model: sizes, seconds, and in ``wrong`` a list of errors (empty if there are none)."""
     return _Check(_maker(name)).run() | {"name": name}
 
 
@@ -44,7 +44,7 @@ class _Check:
         self.make, self.wrong, self.facts = make, [], {}
 
     def again(self) -> tuple[Tensor, nn.Module]:
-        """The same model and batch, anew."""
+        """The same model and batch, built again."""
         torch.manual_seed(0)
         return self.make()
 

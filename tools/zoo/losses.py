@@ -1,4 +1,4 @@
-"""Losses as people write them: each function returns a loss and the module, or modules, whose parameters it is of."""
+"""Losses as people write them: each function returns a loss and the module, or modules, whose parameters it uses."""
 
 from __future__ import annotations
 
