@@ -119,7 +119,7 @@ class _Parser:
         return self.tokens[self.at - 1]
 
     def raw(self) -> str:
-        """The characters of a {group}, as they stand (for \\text and names); one letter needs no braces."""
+        """The characters of a {group}, unchanged (for \\text and names); one letter needs no braces."""
         first = self.take()
         if first[4]:
             return first[0]

@@ -116,7 +116,7 @@ def poisson_nll_loss(
 ) -> Tensor:
     """`exp(input) - target·input`, the negative log-likelihood of counts; with log_input=False, `input` is the rate itself."""
     kind = number_of(reduction)
-    # first, as the order of backward shows
+    # first, as in PyTorch's backward
     product = target * (input if log_input else log(add_number(input, eps)))
     loss = (input.exp() if log_input else input) - product
     if full:  # Stirling's approximation of log(target!)
@@ -202,7 +202,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
     floating = input.is_floating_point() and (target.is_floating_point() or not log_target)
     check(floating, "kl_div: Integral inputs not supported.")
     kind = losses.SUM if reduction == "batchmean" else number_of(reduction)
-    product = target - input if log_target else target * input  # first, as the order of backward shows
+    product = target - input if log_target else target * input  # first, as in PyTorch's backward
     loss = target.exp() * product if log_target else xlogy(target, target) - product
     result = losses.reduced(loss, kind)
     return result / input.size(0) if reduction == "batchmean" and input.dim() else result
@@ -300,7 +300,7 @@ def cross_entropy(
             else weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
         )
         smooth = smooth / counted
-    smooth = mul_number(smooth, label_smoothing / logs.shape[dim])  # first, as the order of backward shows
+    smooth = mul_number(smooth, label_smoothing / logs.shape[dim])  # first, as in PyTorch's backward
     return mul_number(loss, 1 - label_smoothing) + smooth
 
 

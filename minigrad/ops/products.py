@@ -345,7 +345,7 @@ def multi_dot(*matrices: Tensor) -> Tensor:
     def multiplied(i: int, j: int) -> Tensor:
         if i == j:
             return tensors[i]
-        right = multiplied(best[i, j][1] + 1, j)  # first, as the order of backward shows
+        right = multiplied(best[i, j][1] + 1, j)  # first, as in PyTorch's backward
         return mm_call(multiplied(i, best[i, j][1]), right)
 
     return view(multiplied(0, len(tensors) - 1), sizes[row:1] + sizes[len(sizes) - 1 + column :])

@@ -180,20 +180,20 @@ KINDS = {
         "torch.dtype", lambda v: isinstance(v, (dtypes.dtype, type)), lambda v, a: dtypes.to_numpy(v)
     ),
     "object": Kind("object", lambda v: True),
-    # a dimension, and one that the library has counted from the front; the position of a new one; some; all of them
+    # a dimension; one already counted from the front; the position of a new dimension; some dimensions; all of them
     "dim": Kind("int", is_int, as_dim),
     "front": Kind("int", is_int),
     "newdim": Kind("int", is_int, lambda v, a: wrap_dim(as_int(v, a), a.ndim + 1)),
     "dims": Kind(INTS, lambda v: v is None or are_ints(v), as_some_dims),
     "order": Kind(INTS, are_ints, lambda v, a: as_dims(v, a.ndim, True)),
     "ints": Kind(INTS, are_ints, lambda v, a: as_size(v)),
-    # lengths, one by one or as a sequence; the same with one that may be -1: as many elements as the tensor has
+    # lengths, one by one or as a sequence; the same for the tensor's own elements, where one length may be -1
     "size": Kind(INTS, are_ints, lambda v, a: as_size(v, alone=False)),
-    "parts": Kind(INTS, are_ints, lambda v, a: as_size(v, alone=False)),  # lengths that are not the tensor's
+    "parts": Kind(INTS, are_ints, lambda v, a: as_size(v, alone=False)),  # lengths of parts
     "shape": Kind(INTS, are_ints, lambda v, a: as_shape(v, a.size)),
 }
-LISTED = ("order", "size", "parts", "shape")  # one int is none of them
-COUNTED = ("dim", "newdim", "dims", "order", "shape")  # what is prepared depends on the tensor
+LISTED = ("order", "size", "parts", "shape")  # a single int is not one of these
+COUNTED = ("dim", "newdim", "dims", "order", "shape")  # their preparation depends on the tensor
 IN_PYTHON = {  # a kind, by PyTorch's word for it, as an annotation
     "Tensor": Tensor, "tuple of Tensors": tuple[Tensor, ...], "Number": float, "int": int, "float": float, "bool": bool,
     "str": str, "torch.dtype": dtypes.dtype, "object": object, INTS: int | tuple[int, ...],
@@ -385,7 +385,7 @@ class Signature:
 
     @functools.cache  # noqa: B019 - signatures are never freed
     def in_python(self, method: bool) -> inspect.Signature:
-        """As help() shows it."""
+        """The signature as help() shows it."""
         results = []
         for (n, kind), p in zip(self.kinds.items(), self.parameters.values(), strict=True):
             note = IN_PYTHON[KINDS[kind].word]

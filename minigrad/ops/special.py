@@ -284,7 +284,7 @@ def float_power(self: Tensor, exponent: object) -> Tensor:
     """`input ** exponent`, computed in double precision."""
     message = "float_power(): argument 'exponent' must be Tensor or Number, not {}"
     check(isinstance(exponent, (Tensor, *NUMBERS)), message, type(exponent), error=TypeError)
-    # first, as the order of backward shows
+    # first, as in PyTorch's backward
     exponent = exponent.double() if isinstance(exponent, Tensor) else exponent
     return self.double() ** exponent
 

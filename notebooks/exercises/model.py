@@ -112,12 +112,12 @@ class Exercise(_Answered):
     """One exercise. Texts may use `code`, **bold**, *stress*, $mathematics$; a blank line starts a paragraph.
 
     id:       "3.2": the lesson and the number in it.
-    title:    as in the heading above the exercise.
+    title:    the same as in the heading above the exercise.
     about:    for an exercise of many parts, a hint to each part by its name: they unfold side by side.
     names:    the names that the learner's cell defines, in the order in which they are passed to `check`.
     solution: functions or classes (their own source is shown), or the text of a cell.
     why:      why the solution works, shown under it.
-    shows:    what a correct answer has shown, shown with the verdict *correct*.
+    shows:    what a correct answer demonstrates, added to the verdict *correct*.
     hints:    from a nudge to nearly everything.
     look:     where to look again if a wrong answer is not recognised (less than a hint); for typed numbers, by name.
     answers:  a table of answers that learners give, each with its reply: see answer_table.py.
@@ -127,7 +127,7 @@ class Exercise(_Answered):
     returns:  what that function returns, if several values: they are then checked one by one.
     gives:    the type that such a function must return, where a list of the right numbers is not enough.
     strict:   whether the shape of a single number matters, (1,) or (): only if the exercise is about shapes.
-    without:  (names that the learner's code must do without, what to say if it does not).
+    without:  (names that the learner's code must not use, the reply if it does).
     words:    other ways to write a letter: {"detach": "b"}.
     probe:    for any other exercise: see `Probe`. Without cases and probe, the answers are compared.
     diagnose: for code that behaves like no listed answer: the cause, from everything that the probe saw, by label (or "").

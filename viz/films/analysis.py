@@ -19,7 +19,7 @@ from .rows import Row
 from .scene import Arrow, operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
-VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # × the top row's norm (both); a factor; × the weight
+VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # × top row (first two); a factor; × weight
 # fractions of what the function receives; a softmax sends a difference, which is small in a healthy net, too
 SATURATED = {
     "Sigmoid": 1e-2,
@@ -33,7 +33,7 @@ WITHIN = 5  # a number of steps
 PERSISTS = 3  # something that may be temporary is an alarm once it has lasted for this many frames
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # an update of this fraction of the weight changes nothing for thousands of steps
-BEGINS, FAR = 3, 20  # × the loss of equal probabilities: a finding, an alarm, if a first loss is above it
+BEGINS, FAR = 3, 20  # times the loss of a guess, for a first loss: a finding, an alarm
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 
 
@@ -322,7 +322,7 @@ class SceneAnalysis:
                 yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
         known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
         small = self._too_small(update, grad, value)
-        # lost to rounding: a leaf whose update, if in proportion to its gradient like the others', is less than one digit
+        # lost to rounding: a leaf whose update, at the others' ratio of update to gradient, would be less than one digit
         lost = (update == -np.inf) & got & small
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):

@@ -9,9 +9,9 @@ import numpy as np
 LEARNS = 0.8  # a net learns if its loss is below this fraction of the loss at the start
 FEW, MANY = 8, 20  # how many frames a loss needs before it has a trend, and before it is called flat
 FLAT, HARDLY = 0.01, 0.05  # fractions of the loss: a flat loss changes, and has fallen, by less than these
-GUESS = 0.1  # a fraction of the loss of equal probabilities: how close to it a classifier that only guesses may end
+GUESS = 0.1  # a classifier only guesses if its loss ends within this fraction of that of equal probabilities
 RISES = 0.05  # a fraction of the loss
-JUMP, WITHIN = 1.5, 5  # a factor, and a number of frames
+JUMP, WITHIN = 1.5, 5  # a jump: by this factor, within this number of frames
 
 
 class LossCurve:
@@ -41,7 +41,7 @@ class LossCurve:
         return float(np.std(np.diff(self.known)) / math.sqrt(2)) if len(self.known) > 2 else 0.0
 
     def rises_after(self, frame: int) -> bool:
-        """Whether the median loss of the next few frames is half as much again, and more than ever before; or one of them is
+        """Whether the median loss of the next few frames is 1.5 times as large, and larger than ever before; or one of them is
         not finite."""
         i = self.place.get(frame, 0)
         here, later = self.values[i], self.values[i + 1 : i + 1 + WITHIN]

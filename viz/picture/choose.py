@@ -85,7 +85,7 @@ def pictures_of(
     limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
     for most in limits:
         groups = first_sight(root, most)
-        more = {"groups": groups, "terse": int(most < BOXES)}  # fewer are for a narrow window
+        more = {"groups": groups, "terse": int(most < BOXES)}  # fewer boxes: for a narrow window
         found = drawn("functions", *(("LR", "TB") if page else ("TB",)), **more) if groups else []
         if not found or len(found[-1].items) > 0.8 * before:
             continue

@@ -22,7 +22,7 @@ OPERATORS = {
     ast.MatMult: "matmul", ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow",
     ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.USub: "neg",
 }  # fmt: skip
-ENDS = ("lineno", "end_lineno", "col_offset", "end_col_offset")  # of a node, as ``co_positions`` has them
+ENDS = ("lineno", "end_lineno", "col_offset", "end_col_offset")  # of a syntax node, as in ``co_positions``
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ def _is_value(node: ast.AST, frame: FrameType) -> bool:
     return is_tensor(held) or (held is None and not isinstance(node, ast.Name | ast.Attribute))
 
 
-# calls that give numbers, not tensors; and those that give tensors where they are methods of one
+# calls that return numbers, not tensors; and calls that return a tensor if they are methods of one
 NUMBERS = ["len", "int", "float", "size", "dim", "numel", "item", "stride", "range", "str", "tuple", "list"]
 EITHER = ["abs", "min", "max", "round", "sum"]
 
