@@ -292,7 +292,7 @@ QUESTIONS: list[Question] = [
         found: Yes: one for the product, one for the addition, and one that collects for `x`.
         missed: Three: `MulBackward0` for the product, `AddBackward0` for the addition, `AccumulateGrad` for `x`.
 
-        2.0 :: One for each operation, that is right. And one more, for `x`: the place where its gradient is collected.
+        2.0 :: One for each operation is right. There is one more, for `x`: the place where its gradient is collected.
         4.0 :: `x` is used twice, but it has one place where its gradient is collected. Two arrows lead to it.
         1.0 :: Each operation gets its own: one for the product, one for the addition. And one collects for `x`.
         5.0 :: You may have counted the tensors too. `x`, `y`, `z` and the 3 are not functions.
@@ -350,13 +350,13 @@ EXERCISES: list[Exercise] = [
         (p * q + p).sum()                           :: One function is missing, between the addition and the sum.
         torch.exp(p * q).sum()                      :: One function is missing, between the product and the exponential.
         torch.exp(p * q + q).sum()                  :: Almost. Follow the second arrow of `AddBackward0`: to which leaf does it lead?
-        torch.exp(p * (q + 1)).sum()                :: The same number, and another graph! You multiply after adding; in the picture the addition comes after the product.
+        torch.exp(p * (q + 1)).sum()                :: The same number, but a different graph. You multiply after adding; in the picture the addition comes after the product.
         torch.exp(p * q).sum() + torch.exp(p).sum() :: In the picture there is one exponential, of the sum of the two. You have made two of them.
-        (torch.exp(p * q) + p).sum()                :: All the functions are there, but in another order: in the picture the addition comes before the exponential.
+        (torch.exp(p * q) + p).sum()                :: All the functions are there, but in a different order: in the picture the addition comes before the exponential.
         torch.exp(p * p + q).sum()                  :: Almost: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?
         torch.exp(p * q - p).sum()                  :: A difference would leave a `SubBackward0`. What is in the picture between the product and the exponential?
         torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, nor has a value that `detach` cut off. In the picture it leads to a leaf.
-        (p * torch.exp(q + p)).sum()                :: The right functions, in another order: in the picture the *exponential* goes into the sum, and the product into the addition.
+        (p * torch.exp(q + p)).sum()                :: The right functions, but in a different order: in the picture the *exponential* goes into the sum, and the product into the addition.
         (p * torch.exp(q)).sum()                    :: Your exponential is applied to `q` alone. In the picture it comes after the addition.
         torch.exp(p + q * q).sum()                  :: Both arrows of your product lead to `q`. In the picture they lead to `p` and to `q`.
         torch.exp(p * q + p).mean()                 :: The last operation is a sum, not a mean.

@@ -121,7 +121,7 @@ EXERCISES: list[Exercise] = [
         upstream * x**2        :: That multiplies by the *value* of $x^2$. You need its derivative.
         upstream * 2           :: 2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.
         upstream + 2 * x       :: Along a path gradients are *multiplied*: how much $y$ moves per unit of $x$, times how much $z$ moves per unit of $y$.
-        (upstream + 2 * x) / 2 :: Averaged. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.
+        (upstream + 2 * x) / 2 :: You average. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.
         upstream               :: That passes on what arrives as it is, as an addition does. The square has a local derivative: $2x$.
         x**2                   :: That is the forward pass once more. Backward multiplies what arrives by the local derivative.
         upstream * x / 2       :: The 2 of $x^2$ comes down as a *factor*: $2x$. It does not divide.
@@ -244,7 +244,7 @@ EXERCISES: list[Exercise] = [
         -0.0355710, -0.0012203, -0.0012203, -0.0024406, None :: The 2 is missing: the derivative of $(a-1)^2$ is $2(a-1)$.
         0.00126530, -0.0024406, -0.0024406, -0.0048812, None :: That is the loss itself, $(a-1)^2$. You need its derivative.
         -0.071142, 0.0343057, 0.0343057, 0.0686114, None :: That is the local derivative $a(1-a)$ alone. What arrives, `grad_a`, has to be multiplied in.
-        -0.071142, -0.0686114, -0.0686114, -0.1372228, None :: Multiplied by $a$. The local derivative of the sigmoid is $a(1-a)$.
+        -0.071142, -0.0686114, -0.0686114, -0.1372228, None :: You multiply by $a$. The local derivative of the sigmoid is $a(1-a)$.
         -0.071142, -0.0024406, -0.00073218, -0.0048812, None :: $b$ is *added*, so it does not matter what its value is: raise it by 1 and $z$ goes up by 1.
         -0.071142, -0.0024406, 1.0, -0.0048812, None :: 1 is the local derivative of the addition. Multiply it by what arrives, `grad_z`.
         -0.071142, -0.0024406, -0.0024406, -0.0024406, None :: $w$ was multiplied by $x$ on its way in, so its gradient is multiplied by $x$ as well.
@@ -258,13 +258,13 @@ EXERCISES: list[Exercise] = [
         grad_w = -0.0073218                          :: That is multiplied by `w` as well. A product gives each factor *the other one*, and only that: $x = 2$.
         grad_a = -2.0                                :: $2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?
         grad_a = 1.92886                             :: That is $2a$. What is squared is $a - 1$.
-        grad_z = -0.0012203                          :: That is half of it. Nothing is averaged or shared out on the way: it is what arrives, times $a(1 - a)$.
+        grad_z = -0.0012203                          :: That is half of it. Nothing is averaged or divided on the way: it is what arrives, times $a(1 - a)$.
         grad_z = -0.071142                           :: That is what arrives, passed on as it is. The sigmoid multiplies it by $a(1 - a)$.
         grad_z = -0.0025307                          :: That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
         grad_b = -0.0012203                          :: An addition does not divide what arrives between its two inputs: both get all of it.
         grad_b = 0.0                                 :: A zero would mean that `b` does not matter. Raise it, and $z$ rises by as much.
         grad_w = 2.0                                 :: 2 is the local derivative of the product. Multiply it by what arrives, `grad_z`.
-        grad_w = -0.0012203                          :: Half of what arrives. Nothing is averaged: the product multiplies it by the other factor, $x = 2$.
+        grad_w = -0.0012203                          :: That is half of what arrives. Nothing is averaged: the product multiplies it by the other factor, $x = 2$.
         x_grad = -0.0024406                          :: `x` was made without `requires_grad`, so nothing is computed for it. What is in `x.grad` then?
         grad_w = None                                :: `w` asked for its gradient. It is a number.
         -0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609 :: That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?

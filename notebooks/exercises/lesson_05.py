@@ -271,8 +271,8 @@ EXERCISES: list[Exercise] = [
         8.0, 0.0, 2.0, 4.0   :: `w.grad = None` leaves nothing, not a zero. The optimizer would see the difference.
         first = 8 / 3        :: That is 8 divided by the three passes. Nothing is averaged: each pass *adds* what it brings.
         first = 18.0         :: Within a pass slopes multiply. Three passes add what they bring.
-        first = 6.0          :: Two of the passes. The third brings the slope of `w * w`.
-        first = 5.0          :: Two of the passes. There are two through `w * 3`, and one through `w * w`.
+        first = 6.0          :: That is two of the passes. The third brings the slope of `w * w`.
+        first = 5.0          :: That is two of the passes. There are two through `w * 3`, and one through `w * w`.
         first = 4.0          :: Three passes: 3 comes twice, and the slope of `w * w` once. Add up all three.
         first = None         :: Nothing clears `w.grad` here, and three passes have added to it.
         third = 2.5          :: Nothing is averaged. `zero_()` clears `w.grad`, and one pass comes after.
@@ -336,7 +336,7 @@ EXERCISES: list[Exercise] = [
         zip(xs, ts => zip(ts, xs :: Inputs and targets have changed places: `zip(xs, ts)`.
         loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => ((w * x - t).mean() / len(xs)) :: The differences are not squared.
         ((w * xs[0] - ts[0]) ** 2).mean().backward() :: Only the first piece has been through a pass. Go through all of them, and scale each loss.
-        sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. A pass for each piece, each loss scaled.
+        sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. Run a pass for each piece, with each loss scaled.
         (loss * (1 / len(xs))).backward() => w.grad = None; (loss / len(xs)).backward(); w.grad = w.grad * len(xs) :: `.grad` is cleared inside the loop, so only the last piece is left, and multiplying it does not bring the others back. Let `.grad` add up.
         """),
     exercise(r"""
@@ -387,7 +387,7 @@ EXERCISES: list[Exercise] = [
         with_zeros = 4.1   :: The weight keeps moving down, by `lr` times the *velocity*, which is 0.9 times the old one.
         with_none = 3.0    :: That would be the first step once more. With no gradient there, the weight is skipped.
         with_none = 3.55   :: Nothing is averaged or halved: a weight whose gradient is `None` is skipped.
-        with_zeros = 3.55  :: Half of the step. The velocity is $0.9 \cdot 10 + 0$, and $w$ moves by 0.1 of it.
+        with_zeros = 3.55  :: That is half of the step. The velocity is $0.9 \cdot 10 + 0$, and $w$ moves by 0.1 of it.
         with_zeros = 3.19  :: 0.9 was multiplied in twice: the velocity is 9, and $w$ moves by $0.1 \cdot 9$.
         with_zeros = 9.0   :: 9 is the velocity. The weight was at 4 and moves by `lr` times that.
         with_zeros = 0.9   :: 0.9 is how far the weight moves, downwards. Where was it before?
@@ -465,6 +465,6 @@ EXERCISES: list[Exercise] = [
         instead of h.detach():
         0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should be carried on.
         h                                     :: `h` brings in the graph of the last iteration, and a pass has already freed what that graph kept. (A `clone` brings it in as well: it is recorded like any operation.) Take over only its number.
-        h.requires_grad_(False)               :: `h` is a result, not a leaf: its flag cannot be changed. Take it out of its history.
+        h.requires_grad_(False)               :: `h` is a result, not a leaf: its flag cannot be changed. Detach it from its history.
         """),
 ]

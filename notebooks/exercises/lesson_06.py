@@ -168,9 +168,9 @@ EXERCISES: list[Exercise] = [
         [[6, 0], [3, 2], [0, 5]], [36, 15]     :: Look at the second row. In a product the slope is *the other* factor: for $x_0$ it is $x_1 = 2$.
         [[9, 0], [6, 6], [0, 10]], [69, 50]    :: Those are the values of the results. The table holds slopes: how far each result moves when an input moves by 1.
         [[6, 0], [2, 3], [0, 5]], [8, 8]       :: The table is right. You have added its rows, as with $v = (1, 1, 1)$. Here the second row counts 10, the third $-1$.
-        x_grad = [26 / 3, 25 / 3]              :: Averaged over the three results. Nothing is averaged: what each result brings is added.
-        x_grad = [8 / 3, 8 / 3]                :: The mean of the rows. Each row gets its weight from $v$, and then they are *added*.
-        x_grad = [6, 30]                       :: Only the diagonal. Go down the whole first column: $x_0$ moves two of the results.
+        x_grad = [26 / 3, 25 / 3]              :: You average over the three results. Nothing is averaged: what each result brings is added.
+        x_grad = [8 / 3, 8 / 3]                :: That is the mean of the rows. Each row gets its weight from $v$, and then they are *added*.
+        x_grad = [6, 30]                       :: That is only the diagonal. Go down the whole first column: $x_0$ moves two of the results.
         x_grad = [28, 25]                      :: In the first column the last entry is 0: $y_2$ does not depend on $x_0$. And $10 \cdot 2$ is 20.
         x_grad = [26, 30]                      :: The last row is missing: its weight is $-1$.
         x_grad = [6, 20, 0]                    :: That is the first column, weighted. Add it up: it is the first entry of `x_grad`.
@@ -225,7 +225,7 @@ EXERCISES: list[Exercise] = [
         rows_of_jacobian(f, x).reshape(-1)            :: All the numbers, in one line. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.
         torch.stack(rows) => torch.stack(rows, dim=1) :: The right numbers, but transposed: there should be a row for each result. `torch.stack(rows)` puts them one below the other.
         instead of gradient=v:
-        torch.ones_like(y) / len(y)                   :: The mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
+        torch.ones_like(y) / len(y)                   :: That is the mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
         _one_hot(y, len(y) - 1 - i)                   :: The right rows in the wrong order: row $i$ belongs to $y_i$, so the 1 belongs at place $i$.
         torch.ones_like(y)                            :: Ones add all rows, so each of your rows is the same sum. To pick row $i$: a 1 at place $i$ and zeros elsewhere.
         _one_hot(y, i) * (i + 1)                      :: The right rows, but row $i$ comes out $i + 1$ times as large. At place $i$ there should be a 1.
@@ -253,7 +253,7 @@ EXERCISES: list[Exercise] = [
         (0) => (-1)                    :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, once for each extra axis.
         grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape) :: That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.
         torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how often each entry was used. That is right when ones arrive; here other numbers arrive: sum them.
-        torch.ones(shape) * grad.sum() :: The sum of *everything*, in each place. Each entry gets only what came back from its own copies.
+        torch.ones(shape) * grad.sum() :: That is the sum of *everything*, in each place. Each entry gets only what came back from its own copies.
         sum(0) => max(0)[0] ;; sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The shapes are right. But the largest copy does not win: what comes back from all of them is *added*.
         while grad.dim() > len(shape): => shape = (1,) * (grad.dim() - len(shape)) + tuple(shape) ;; grad = grad.sum(0) => :: The sums are right, but the axes in front stay, with length 1. They should disappear: sum them without `keepdim`.
         sum(0) => mean(0) ;; grad = grad.sum(axis, keepdim=True) => grad = grad.mean(axis, keepdim=True) :: The shapes are right. But gradients that meet are *added*, not averaged: `sum`.
@@ -356,7 +356,7 @@ EXERCISES: list[Exercise] = [
         entries = 20.0              :: 20 is the number of rows. Each row has a slope for each of the 500 numbers.
         entries = 500.0             :: 500 is the length of a row. There is a row for each of the 20 scores.
         entries = 25.0              :: $500/20$: nothing is divided. A row for each score, a column for each input.
-        entries = 1.0               :: The Jacobian of the *scores*: before the loss makes one number of them.
+        entries = 1.0               :: It is the Jacobian of the *scores*, before the loss turns them into one number.
         passes_for_loss = 0.0       :: Without a backward pass there is no gradient.
         passes_for_loss = 10_000.0  :: The whole table is not needed for it, and one pass gives a whole row.
         passes_for_jacobian = 520.0 :: Inputs cost nothing extra: one pass gives a whole row, all 500 at once.

@@ -146,7 +146,7 @@ def _two_groups_probe(function) -> Iterator[tuple]:
     if out.grad_fn is None:
         raise Complaint(
             "The result has no `grad_fn`: nothing was recorded, so nothing can learn. A checkpoint keeps little, but it "
-            "leaves the way back open."
+            "still lets a backward pass through."
         )
     runs.clear()
     out.sum().backward()

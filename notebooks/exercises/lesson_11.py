@@ -252,7 +252,7 @@ EXERCISES: list[Exercise] = [
         whole = 10.0  :: That is twice as much as it should be: each of the three steps brings its part once.
         start = 16.0  :: One factor too many: there are three steps in between.
         start = 2.667 :: Nothing is divided between the steps: along the path it is multiplied, three times.
-        start = 9.0   :: The factor is 2, and it is met three times: $2^3$.
+        start = 9.0   :: The factor is 2, and it comes in three times: $2^3$.
         start = 7.0   :: 7 is the value $h_3$. How much does it change when $h_0$ does?
         last = 7      :: 7 is $h_3$, what came out. The other factor is what went in, $h_2$.
         last = 1      :: 1 is what arrives. It is multiplied by the other factor, $h_2$.
@@ -273,13 +273,13 @@ EXERCISES: list[Exercise] = [
         whole = 7     :: That is the value $h_3$.
         whole = 6     :: The parts are added, not multiplied: $3 + 2 + 0$.
         whole = 4     :: The parts are 3, 2 and 0. Add them up.
-        start = 12    :: Along the path the factor 2 is met three times.
+        start = 12    :: Along the path the factor 2 comes in three times.
         first = 2     :: The other factor in the first step is $h_0 = 0$, so nothing is left of what arrives.
         whole = 9     :: The first step has $h_0 = 0$ as its other factor: it brings nothing.
-        start = 4     :: There are three steps in between, so $W$ is met three times.
+        start = 4     :: There are three steps in between, so $W$ comes in three times.
         start = 6     :: Along a path the factors are multiplied, not added.
         start = 0     :: The *value* of $h_0$ is 0. Its gradient says how $h_3$ changes when $h_0$ does.
-        start = 1     :: 1 is the gradient at $h_3$. On the way back it meets $W$ three times.
+        start = 1     :: 1 is the gradient at $h_3$. On the way back it is multiplied by $W$ three times.
         """),
     exercise(r"""
         11.3 clip

@@ -183,7 +183,7 @@ QUESTIONS: list[Question] = [
         missed: All 8: each gradient is a sum over the samples, with a bad term in it.
 
         1.0 :: One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.
-        2.0 :: Those two weights meet the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.
+        2.0 :: Those two weights are multiplied by the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.
         4.0 :: More than that: the bad sample's results go back to every weight, whichever number it multiplies.
         6.0 :: The biases as well: their gradients are also sums over the samples.
         0.0 :: Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.
@@ -274,7 +274,7 @@ EXERCISES: list[Exercise] = [
         torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 the root still gets 0.
         torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
         torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Positive numbers come back unchanged: the root is missing.
-        torch.sqrt(x) * (x > 0)                     :: Multiplied by a mask *after* the root: $0 \cdot \infty$, as before.
+        torch.sqrt(x) * (x > 0)                     :: You multiply by a mask *after* the root: $0 \cdot \infty$, as before.
         torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape should stay: 0 where `x` is not positive.
         torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (by `>=`, or by a clamp at 0). Only numbers above 0 may pass: `x > 0`.
         torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.

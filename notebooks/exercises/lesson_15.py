@@ -260,9 +260,9 @@ EXERCISES: list[Exercise] = [
         slope = 66    :: That is twice as much as it should be: each term is differentiated once.
         slope = 0     :: A slope of 0 would be a flat place. At 3 both terms rise.
         second = 10   :: That is half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged.
-        second = 40   :: Twice as much as it should be: $3x^2$ and $2x$ are each differentiated once.
+        second = 40   :: That is twice as much as it should be: $3x^2$ and $2x$ are each differentiated once.
         third = 3     :: That is half of it: $6x$ rises by more than that with each unit.
-        third = 12    :: Twice as much as it should be: differentiate $6x + 2$ once.
+        third = 12    :: That is twice as much as it should be: differentiate $6x + 2$ once.
         fourth = 1    :: A constant does not change at all.
         slope = 27    :: That is $x^3$'s part alone. $x^2$ brings its own slope.
         slope = 36    :: That is the value of $y$, $27 + 9$. You need its slope.
@@ -305,7 +305,7 @@ EXERCISES: list[Exercise] = [
         g[i] => g :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
         y = f(x); return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that should be differentiated.
         (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient by itself. A second derivative is not a product of first ones.
-        torch.diag(torch.diag(hessian(f, x)))    :: Only the diagonal. $g_0$ changes with the other inputs too.
+        torch.diag(torch.diag(hessian(f, x)))    :: That is only the diagonal. $g_0$ changes with the other inputs too.
         torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
         (row,) = torch.autograd.grad(g[i], x, retain_graph=True) => g[i].backward(retain_graph=True) ;; (row) => (x.grad.clone()) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
         2 * hessian(f, x)                        :: Every entry is twice as large as it should be. Each second derivative comes in once.

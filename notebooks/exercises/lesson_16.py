@@ -164,7 +164,7 @@ QUESTIONS: list[Question] = [
         truth: 1.0
         counts: True
         found: Yes: one sample of three numbers. The axis of the batch is hidden.
-        missed: One: the function sees one sample of three numbers, the axis of the batch is hidden.
+        missed: One: the function sees one sample of three numbers; the axis of the batch is hidden.
 
         2.0 :: That is what `X` has outside. Inside, the axis of the batch is hidden.
         3.0 :: That is the *length* of the one axis that is left.
@@ -191,7 +191,7 @@ EXERCISES: list[Exercise] = [
         lambda a: (math.sin(a[0]), math.cos(a[0] * a[1])), divide :: The tangent is inside the cosine. The slope is taken at the value alone, and then multiplied by the tangent.
         sine, lambda a, b: (a[0] / b[0], a[1] * b[0] - a[0] * b[1] / b[0] ** 2) :: Only the second part is divided by $b^2$. Both should be: put brackets around the difference.
         sine, lambda a, b: (a[0] / b[0], (a[1] * b[0] - a[0] * b[1]) / a[0] ** 2) :: You divide by the square of the wrong one: it is the square of the divisor, $b^2$.
-        lambda a: (math.sin(a[0]), math.cos(a[0])), divide :: The local derivative alone: what comes in, `a[1]`, is missing. It passes as long as that is 1.
+        lambda a: (math.sin(a[0]), math.cos(a[0])), divide :: That is the local derivative alone: what comes in, `a[1]`, is missing. It passes as long as that is 1.
         lambda a: (math.sin(a[0]), math.cos(a[1])), divide :: The cosine is taken at the *value*. The tangent multiplies.
         lambda a: (math.sin(a[0]), math.sin(a[1])), divide :: The sine of a speed is not a speed. Take the derivative at the value, and multiply by the tangent.
         lambda a: (math.sin(a[0]), -a[1] * math.cos(a[0])), divide :: The sign: the derivative of the sine is *plus* the cosine.
@@ -270,7 +270,7 @@ EXERCISES: list[Exercise] = [
         hint: `v @ moved` and `pull_back(v)[0] @ u`.
 
         _, moved = torch.func.jvp => moved, _ = torch.func.jvp :: `jvp` returns the value first and the tangent second: you took the value.
-        (pull_back(v)[0] * u).sum() => pull_back(v)[0].sum() * u.sum() :: You multiply two sums. A dot product multiplies entry by entry, and adds up then.
+        (pull_back(v)[0] * u).sum() => pull_back(v)[0].sum() * u.sum() :: You multiply two sums. A dot product multiplies entry by entry, and then adds up.
         (v * moved).sum() => moved     :: That is $J u$ itself, one number for each output. You need its dot product with `v`.
         (pull_back(v)[0] * u).sum() => pull_back(v)[0] :: That is $v^\top J$ itself, one number for each input. You need its dot product with `u`.
         (pull_back(v)[0] * u).sum() => pull_back(v) @ u :: `pull_back` returns a tuple, even for one input. Take its entry `[0]`.
@@ -302,7 +302,7 @@ EXERCISES: list[Exercise] = [
         hint: `(w @ x + b - t) ** 2`, and `in_dims=(None, None, 0, 0)`.
 
         (None, None, 0, 0) => (0, 0, 0, 0)             :: `w` and `b` have no axis of samples: all samples share them.
-        (None, None, 0, 0) => 0                        :: 0 for all four: but `w` and `b` have no axis of samples, all samples share them.
+        (None, None, 0, 0) => 0                        :: 0 for all four: but `w` and `b` have no axis of samples, because all samples share them.
         (None, None, 0, 0) => (None, 0, 0)             :: Four arguments, so four entries.
         (None, None, 0, 0) => (None, None, 0, None)    :: A loss is one number. `w * x` has several (you need the dot product), and so does a `t` that holds all samples: each sample has its own.
         (None, None, 0, 0) => (None, None, 1, 0)       :: The samples are the *rows* of `X`, axis 0.
@@ -341,7 +341,7 @@ EXERCISES: list[Exercise] = [
 
         self.tangent * torch.exp(self.value) => self.tangent * self.value :: The slope of the exponential is the exponential of the value, not the value.
         self.tangent - other.tangent => -other.tangent :: The tangent of the first one is missing: both move.
-        self.tangent * torch.exp(self.value) => torch.exp(self.value)     :: The local derivative alone: the tangent that comes in is missing.
+        self.tangent * torch.exp(self.value) => torch.exp(self.value)     :: That is the local derivative alone: the tangent that comes in is missing.
         self.tangent * torch.exp(self.value) => torch.exp(self.tangent)     :: That is $e$ to the *speed*. The derivative is taken at the value, and the tangent multiplies.
         self.tangent * torch.exp(self.value) => self.tangent                :: The tangent comes out unchanged. Multiply it by the slope of $e^x$.
         self.tangent * torch.exp(self.value) => self.tangent * self.value * torch.exp(self.value - 1) :: That is the rule for powers, $x^n$. Here the exponent moves: $e^x$ is its own derivative.
