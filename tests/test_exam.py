@@ -66,7 +66,7 @@ def test_ten_graphs_and_each_asks_about_every_step():
 
 
 def test_it_is_about_all_lessons_that_send_something_back():
-    """What lessons 3 to 17 are about is in one of the graphs: as a node, a hook, a cut, a kept copy, a number."""
+    """The subject of each lesson from 3 to 17 is in one of the graphs: as a node, a hook, a cut, a kept copy, a number."""
     exam = taken()
     steps = {number: stepper.data["steps"] for number, stepper in exam.steppers.items()}
     seen = {step["name"] for each in steps.values() for step in each}
@@ -123,7 +123,7 @@ def test_what_it_asks_has_a_cell_and_no_graph_asks_beside_its_stepper():
 
 
 def test_each_graph_has_names_of_its_own():
-    """After Run All, to run the cell of graph 1 again steps graph 1."""
+    """After Run All, running the cell of graph 1 again steps graph 1."""
     space, new = run_all()
     owner: dict[str, str] = {}
     for cell in EXAM.cells:

@@ -19,7 +19,7 @@ from viz.show.payload import payload
 
 OVERLAPS = Path(__file__).with_name("overlaps.js").read_text(encoding="utf-8")
 SIZES = [(1366, 768), (1280, 800), (900, 768), (480, 800), (360, 740)]
-# what lies over the node that fires, or hides it
+# elements that cover or hide the firing node
 HIDDEN = """() => {
     const now = document.querySelector('.mgv-svg .mgv-firing .shape')?.getBoundingClientRect();
     const rect = (name) => document.querySelector(name).getBoundingClientRect(), view = rect('.mgv-view');
@@ -222,7 +222,7 @@ def test_in_the_picture_of_a_pytorch_program_nothing_lies_over_anything(browser,
         loss = PROGRAMS[name](torch)
     else:
         net, loss = NAMED[name](torch)
-        assert list(net.parameters())  # its parameters are named by the module that stands here
+        assert list(net.parameters())  # its parameters are named after this module
     look(browser, payload(loss), tmp_path, arrows=name in ("siamese", "cells", "judged", "vae"))
 
 
@@ -264,5 +264,5 @@ def test_what_stands_in_boxes_that_were_opened_lies_over_nothing(browser, tmp_pa
             seen = pane.page.evaluate(OVERLAPS)
             assert seen["found"] == []
             assert min(seen["sizes"].values()) >= SMALLEST
-            # what was opened takes its room in the height
+            # an opened box makes the picture taller
             assert width == 900 or pane.page.evaluate(BEYOND) <= 1

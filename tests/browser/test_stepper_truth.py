@@ -224,7 +224,7 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
         assert said["sentence"].startswith(f"Step {k} of {len(true)}. "), where
         assert said["now"] == folds.get(step["node"], step["node"]), where
         received = [r for r in fired.receives if r is not None]
-        # what arrives: the parts, and where several meet or several outputs are, the sum of each
+        # what arrives: the parts and, if several meet or there are several outputs, the sum of each
         totals = [row["array"] for row in said["receives"] if "total" in row["who"]]
         if len(fired.receives) > 1:
             for row, array in zip(totals, fired.receives, strict=True):
@@ -273,7 +273,7 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
                 now.setdefault(data["lines"].get(out["edge"], out["edge"]), []).append(array)
         told = numbers(said["sentence"])
         stored = fired.grads[step["accumulate"]["leaf"]] if step["accumulate"] else None
-        # every number, or the smallest and the largest; of several large ones the shape
+        # every number, or the smallest and the largest; for several large arrays only the shape
         for array in received if stored is None else [stored]:
             if len(received) > 1 and array.size > LISTED_NUMBERS:
                 continue
@@ -289,6 +289,6 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
             elif not hot:
                 assert line not in data["lines"].values(), f"{where}: {line} stands for several edges"
                 same_text(text, last[line], f"{where}, arrow {line}")
-        # on an arrow that is shorter than a number is high there is no room for one: the panels say it
+        # an arrow shorter than the height of a number has no room for one: the panels show it
         hot = {line for line, is_hot, _ in said["arrows"] if is_hot} | set(said["short"])
         assert {line for line in now if line in data["edges"]} <= hot, where

@@ -247,7 +247,7 @@ class _Graph:
         self.nodes: list[str] = []
 
     def add(self, root: Any) -> int | None:
-        """The number of `root`, after it and everything behind it are in `nodes`; None for no node."""
+        """Put `root` and everything behind it into `nodes`, and return its number; None for no node."""
         if root is None:
             return None
         number = self._number(root)
@@ -413,7 +413,7 @@ def largest(transcript: Any) -> float:
 def with_noise(transcript: Any, size: float) -> Any:
     """The transcript with the noise of each tensor: a few roundings, in its dtype, of a number of this size.
 
-    What is left where such numbers cancel may be 0 in one engine and a rounding in the other.
+    Where such numbers cancel, the result may be 0 in one engine and a rounding error in the other.
     """
     if isinstance(transcript, list):
         return [with_noise(part, size) for part in transcript]
@@ -426,7 +426,7 @@ def with_noise(transcript: Any, size: float) -> Any:
 def close(a: list[Any], b: list[Any], rtol: float | None, noise: float = 0.0) -> bool:
     """Equal, or (with `rtol`) nearly: measured against the largest finite number expected.
 
-    Below `noise`, and below what is left where numbers of size one cancel, all is equal.
+    Differences below `noise`, or below the rounding error of numbers of size one, are ignored.
     """
     if rtol is None:
         return a == b

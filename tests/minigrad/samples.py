@@ -4,7 +4,7 @@ PyTorch ships a table of its operations (`torch.testing._internal`), each with s
 raise. Every operation of that table that minigrad has is called with them here: as a function, as a method and in place.
 It needs `torch` and `expecttest`. To see what differs:
 
-    python -m tests.minigrad.samples add sum$ nn.functional     operations whose names begin so (or are so: $)
+    python -m tests.minigrad.samples add sum$ nn.functional     operations whose names begin like this ($: are exactly this)
     python -m tests.minigrad.samples int64 10 add               another dtype; at most 10 differences of each operation
     python -m tests.minigrad.samples twice linalg               second derivatives; `forward`: forward mode; `vmap`
 """
@@ -229,7 +229,7 @@ def compare(info: Any, form: str, sample: Any, what: str = "once", must_raise: b
     program = Program(f"{key(info)}/{form}/{what}", PROGRAMS[what].strip().replace("CALL", call) + "\n")
     expected, got = (run(m, program, **g) for m, g in zip((torch, minigrad), given, strict=True))
     theirs, ours = errors(expected), errors(got)
-    if must_raise:  # in which words is a matter of sessions/errors.txt
+    if must_raise:  # their wording is tested by sessions/errors.txt
         return unknown(info, sample, [] if ours or not theirs else [f"is not refused, in PyTorch: {theirs}"])
     if (
         NOT_THERE.search(theirs)
