@@ -74,7 +74,7 @@ cpu = device("cpu")
 
 
 def return_type(name: str, fields: Sequence[str]) -> type[tuple]:
-    """A type of several results, such as torch.return_types.max: a named tuple that prints each on a line of its own."""
+    """A type of several results, such as torch.return_types.max: a named tuple that prints each on a separate line."""
 
     def text(results: tuple) -> str:
         lines = [f"{n}={value!r}" for n, value in zip(fields, results, strict=True)]

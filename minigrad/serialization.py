@@ -1,6 +1,6 @@
 """save and load: tensors, and structures of tensors, in one file, safely.
 
-The file is NumPy's .npz, a zip of arrays, with a description of the structure as JSON beside them. Reading it can
+The file is NumPy's .npz, a zip of arrays, with a description of the structure as JSON. Reading it can
 create tensors, numbers, strings, lists, tuples and dictionaries, and nothing else: no code in a file is ever run.
 """
 

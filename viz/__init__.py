@@ -38,7 +38,7 @@ from .show.live import widgets
 __all__ = ["Comparison", "Costs", "Drawing", "Film", "Recording", "Step", "Trace"]
 __all__ += ["beside", "compare", "costs", "draw", "explore", "failure", "film", "record", "step"]
 __all__ += ["to_networkx", "trace", "widgets"]
-__dir__ = __all__.copy  # what completion offers
+__dir__ = __all__.copy  # the names that completion shows
 magic.register()
 Recording.explain = staticmethod(failed.of_recording)
 ON_FAILURE.append(failed.of_pass)

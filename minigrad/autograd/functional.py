@@ -112,7 +112,7 @@ OUTPUTS = "outputs of the user-provided function"
 
 
 class Group(tuple):
-    """Tensors as a tuple that remembers whether a single one was given by itself. Raises TypeError for anything but tensors."""
+    """Tensors as a tuple that remembers whether a single tensor was given. Raises TypeError for anything but tensors."""
 
     def __new__(cls, given: Tensors, name: str, caller: str) -> Group:
         group = super().__new__(cls, given if isinstance(given, tuple) else (given,))
@@ -124,7 +124,7 @@ class Group(tuple):
         return group
 
     def like_given(self, results: Iterable, with_history: bool = True) -> Tensors:
-        """A tuple, or its only element if that was given by itself."""
+        """A tuple, or its only element if a single tensor was given."""
         results = tuple(results if with_history else [r.detach() for r in results])
         return results[0] if self.alone else results
 

@@ -123,7 +123,7 @@ def conv2d(
     """Convolution of (N, C, H, W) with a weight (O, C/groups, KH, KW).
 
     padding: zeros put around the image, "same" for as many as keep its size, "valid" for none. dilation: the distance of
-    the kernel's elements. groups: how many separate convolutions, each of its own part of the channels.
+    the kernel's elements. groups: how many separate convolutions, each of a part of the channels.
     """
     return convolved("conv2d", input, weight, bias, stride, padding, dilation, groups)
 

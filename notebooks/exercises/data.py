@@ -1,4 +1,4 @@
-"""The data of the lessons, wherever a lesson is opened: a learner's copy has no folder `data` beside it.
+"""The data of the lessons, wherever a lesson is opened: a learner's copy has no folder `data` next to it.
 
 from exercises.data import load_digits
 """

@@ -37,7 +37,7 @@ def install() -> None:
     from matplotlib_inline.backend_inline import set_matplotlib_formats
 
     if (shell := get_ipython()) is not None:
-        set_matplotlib_formats()  # none of its own: a figure is drawn once
+        set_matplotlib_formats()  # without IPython's own output, or a figure would be drawn twice
         shell.display_formatter.formatters["text/html"].for_type(Figure, as_html)
         matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=CYCLE)
 

@@ -1,4 +1,4 @@
-"""The learner's progress: one small JSON file beside the learner's lessons. It never leaves the machine.
+"""The learner's progress: one small JSON file next to the learner's lessons. It never leaves the machine.
 
 Delete the file to start again. Under pytest, and while the lessons are built (MINIGRAD_PROGRESS=off),
 nothing is read or written, so that a saved lesson looks the same no matter who ran it. Set MINIGRAD_PROGRESS to a
@@ -126,7 +126,7 @@ def _whole(data: Any) -> bool:
 
 
 def _put_aside(place: Path, data: Any) -> None:
-    """Copy a damaged file to one beside it, and replace it by what can be read of it."""
+    """Copy a damaged file to one next to it, and replace it by what can be read of it."""
     try:
         damaged, number = place.read_bytes(), 1
         while (aside := place.with_name(f"{place.stem}.damaged-{number}{place.suffix}")).exists():

@@ -245,7 +245,7 @@ FILE = (  # a standalone picture
 
 def levels(every: tuple[Lesson, ...]) -> list[list[str]]:
     """The numbers of the lessons, row by row: each is below all that it needs, or to their right. Lessons that follow each
-    other, with nothing beside them, share a row, unless an arrow comes around to one of them."""
+    other, with nothing next to them, share a row, unless an arrow comes around to one of them."""
     row: dict[str, int] = {}
     for lesson in every:
         row[lesson.number] = 1 + max((row[need] for need in lesson.needs if need in row), default=-1)

@@ -265,7 +265,7 @@ def fires_too_early(root, grad):
 def random_graph(seed, leaf, tanh):
     """A graph of up to 14 operations on three leaves made by `leaf(number)`: (its result, the leaves).
 
-    The same seed gives the same graph, whoever makes the leaves. Results are used again and again, so that paths meet.
+    The same seed gives the same graph, whatever makes the leaves. Results are reused many times, so that paths meet.
     """
     rng = np.random.default_rng(seed)
     leaves = [leaf(value) for value in rng.uniform(-1.5, 1.5, size=3).round(2)]

@@ -1,6 +1,6 @@
 """Two tools of lesson 07: `go_on` (with the learner's own piece or the reference) and `where` (where an engine goes wrong).
 
-`where` runs an engine on the diamond beside the reference and draws the graph with the first difference marked.
+`where` runs an engine and the reference on the diamond and draws the graph with the first difference marked.
 May use viz and the exercises' own judge.
 """
 

@@ -66,7 +66,7 @@ class LossCurve:
         first, last = float(v[:third].mean()), float(v[-third:].mean())
         scale, error = max(abs(first), abs(last)), self._noise() * math.sqrt(2 / third)
         change = last - first
-        # a loss below 0 has no scale of its own
+        # a loss below 0 has no natural scale
         if self.start > 0 and change > max(RISES * scale, 3 * error) and self.end > self.start:
             return "rising"
         if n < MANY or 2 * error > 3 * FLAT * scale or self.learns:

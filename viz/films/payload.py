@@ -18,7 +18,7 @@ WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def payload(films: list[Any], titles: list[str] | None = None) -> dict[str, Any]:
-    """Everything that the player shows, for one film or several beside each other. Strict JSON."""
+    """Everything that the player shows, for one film or several side by side. Strict JSON."""
     titles = titles or [film.title or "" for film in films]
     shown = [_film(film, one_line(title)) for film, title in zip(films, titles, strict=True)]
     shared: list[Any] = []

@@ -44,7 +44,7 @@ def arrange(scene: Scene, names: list[str]) -> list[Row]:
 
 
 def lanes(scene: Scene, row_of: dict[int, int]) -> dict[int, int]:
-    """A lane beside the table for each arrow that skips rows: the first one that is free, from 1; long arrows lie outside."""
+    """A lane next to the table for each arrow that skips rows: the first one that is free, from 1; long arrows lie outside."""
     ends = [(a.index, row_of[a.source], row_of[a.target]) for a in scene.arrows if a.leaf is None]
     spans = {index: (min(a, b), max(a, b)) for index, a, b in ends if b - a not in (0, 1)}
     out: dict[int, int] = {}
@@ -126,7 +126,7 @@ def _name(scene: Scene, names: list[str], rows: list[Row]) -> None:
         elif len(modules) == 1 and "" not in modules:
             row.name = modules.pop()
             if sum(_module(n) == row.name for n in dict.fromkeys(names)) > len(leaves):
-                row.name = ", ".join(leaves)  # one module with several layers of its own
+                row.name = ", ".join(leaves)  # a single module with several layers
         else:
             row.name = ", ".join(leaves)
         called.setdefault(row.name, []).append(row)

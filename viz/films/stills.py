@@ -30,7 +30,7 @@ INK, MUTED, ALARM, NOW = "#1b1f24", "#57606a", "#b42318", "#c05000"
 _RGB = [[int(c[i : i + 2], 16) for c in RAMP] for i in (1, 3, 5)]
 SHADES = ["#" + bytes(round(np.interp(x / 4, range(9), c)) for c in _RGB).hex() for x in range(33)]
 HEAD = 20  # the line with the loss and the first finding
-TOP, FOOT, WIDE, MOST, LANE = 78 + HEAD, 22, 880, 48, 11  # LANE: between arrows beside the table
+TOP, FOOT, WIDE, MOST, LANE = 78 + HEAD, 22, 880, 48, 11  # LANE: between arrows next to the table
 NARROW = 2.0  # decades: if rows span less, each has its own scale
 PAUSE, END = 0.12, 2.0  # seconds
 

@@ -214,7 +214,7 @@ def _onward(block: set[Function], free: Callable[[Function], bool]) -> Iterator[
 
 def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[Function]:
     """The parts of a residual block that no recording saw: the sum where paths from before or inside it meet again, an
-    activation of that sum, and what the block computes from its input beside the shortcut."""
+    activation of that sum, and what the block computes from its input outside the shortcut."""
     made, block, found = set(functions), set(functions), []
     constant = any(e.target is None for f in functions for e in f.edges)
     one = len(_leaving(block)) == 1  # what is computed from this result alone is not part of the block
@@ -231,7 +231,7 @@ def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[F
         kept = [f]
         for g in reversed(found[:-1]):
             used = [e.source in kept for e in g.users]
-            # what lies between the block and the join would be on a cycle outside of it
+            # functions between the block and the join would be on a cycle outside it
             if all(used) or (any(used) and g in made):
                 kept.append(g)
         if any(t in found and t not in kept for t, _ in ways):

@@ -55,7 +55,7 @@ EDGES: dict[str, tuple[str, str, str, float]] = {
 }
 FRAME = ("#f6f8fa", "#ced4da", "#1b2028", "#3a424c")  # for a module: fill and line in light, then in dark
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
-WRITTEN = 12  # at most so many numbers of an array are written into its cells
+WRITTEN = 12  # at most this many numbers of an array are written into its cells
 
 
 def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:

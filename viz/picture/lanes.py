@@ -211,7 +211,7 @@ def _short(name: str, limit: float) -> str:
 
 
 def operation(f: Function, drawn: set[Edge]) -> str:
-    """A forward operation without the inputs that have cards of their own: ``@``, ``+ 1``, ``mean``, ``sum(1)``, ``[0]``."""
+    """A forward operation without the inputs that have separate cards: ``@``, ``+ 1``, ``mean``, ``sum(1)``, ``[0]``."""
     operands = operand_names(f)
     form = rules.form_of(f, operands)
     called = rules.forward_name(f.name)

@@ -22,7 +22,7 @@ from .parts import Item, Link, Picture, Places, bezier
 LANES = ("values, forward →", "← gradients, backward"), ("values, forward ↓", "gradients, backward ↑")
 # points: between lanes; length of an arrow head; font size of a lane's caption, and the room for it
 BETWEEN, HEAD, NOTE, WORDS = 30.0, 7.0, 10.5, 18.0
-IN_PROCESS = 150  # so many items and links take some hundredths of a second: no process is needed
+IN_PROCESS = 150  # up to this many items and links take some hundredths of a second, so no process is needed
 # the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
 SECONDS, STARTING = 2.0, 1.0  # STARTING: what a process may take to start, where only the clock is known
 FORMATS = ".svg", ".png", ".pdf", ".dot"  # in which a drawing can be saved
@@ -33,8 +33,8 @@ class LayoutTooSlow(RuntimeError):
 
 
 def least_length(p: Picture) -> float:
-    """The least length along the direction of the picture, in points: its longest path (with two rails, that of the
-    forward pass), item beside item. If this is too long already, there is no need to lay the picture out."""
+    """The least length along the direction of the picture, in points: its longest path (with two rails, that of the forward
+    pass), with its items side by side. If this is too long already, there is no need to lay the picture out."""
     rightwards = p.direction == "LR"
     reach: dict[Item, float] = {}
     for a in [a for a in p.links if a.kind == "forward"] if p.same_rank else p.links:

@@ -25,7 +25,7 @@ RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
 REPEATS = 4  # functions are folded as a repetition from this many on, equal blocks of modules from two on
 LONGEST_PERIOD = 400
 OPENED_FROM = 8  # with fewer functions a module stays closed until the reader opens it
-SHOWN = 8  # a repetition of so many functions, or fewer, keeps its first and last occurrence open
+SHOWN = 8  # a repetition of at most this many functions keeps its first and last occurrence open
 
 
 def first_sight(root: Block, most: int) -> list[Block]:

@@ -8,7 +8,7 @@ from ..read.names import UNKNOWN, operand_names
 from ..read.text import fit, plural, shape_text
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
 
-ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a small node of its own
+ALIAS_FROM = 40  # in a graph with more nodes, each later use of a leaf is a separate small node
 HUB_FROM = 5  # the same in any graph for a leaf with this many uses; in compact views, for a function with twice as many
 FRAMES_UP_TO = 250  # nodes; the modules of larger graphs have no frames
 LABELS_UP_TO = 60  # nodes; the arrows of larger graphs have no labels

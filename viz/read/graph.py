@@ -329,7 +329,7 @@ def read_nodes(nodes: list[Any], most: int = MOST_OF_TORCH) -> Graph:
     the same positions. Raises ValueError for a cycle, a broken node, or more than ``most`` nodes.
     """
     functions: dict[Any, Function] = {}
-    # next_functions of each node: a framework may build them anew at each access
+    # next_functions of each node: a framework may rebuild them at each access
     inputs: dict[Any, tuple[Any, ...]] = {}
     stack = [(fn, False) for fn in reversed(nodes)]
     while stack:

@@ -47,8 +47,8 @@ def owner(f: Function) -> str:
 def know(graph: Graph) -> None:
     """Note for each function which module made it, and in which of its calls, where that is certain. A recording has
     already done so. Without one, a function that reads ``layer.weight``, directly or through its transpose, belongs to
-    ``layer``; the next call begins where the parameter that was read first is read again. An activation in a
-    Sequential is the function next to the layer beside it. What a backward pass made belongs to the module whose function it
+    ``layer``; the next call begins where the parameter that was read first is read again. An activation in a Sequential is the
+    function next to that of the neighbouring layer. What a backward pass made belongs to the module whose function it
     differentiates, and functions in between to the module around all of those; the number of the pass is its call number.
     """
     order = [f for f in graph.functions if f.kind != "accumulate"]

@@ -89,7 +89,7 @@ def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any])
 
 
 def _is_parameter(x: Any) -> bool:
-    """Whether a tensor is a parameter of some module, dead or alive, and not a variable that somebody made."""
+    """Whether a tensor is a parameter of some module, alive or deleted, and not a variable."""
     return any(kind.__name__ == "Parameter" for kind in type(x).__mro__)
 
 

@@ -224,8 +224,8 @@ class Recording:
     def _watch(self, kind: type) -> None:
         """Until the block ends, note what the operations of this tensor class return.
 
-        Each is replaced in the class that has it and, last, in the lowest class that can be changed: a subclass with an
-        ``__rmul__`` of its own, such as Parameter, would be asked before the left operand. No ``__getitem__`` is given to a
+        Each is replaced in the class that has it and, last, in the lowest class that can be changed: a subclass with its own
+        ``__rmul__``, such as Parameter, would be asked before the left operand. No ``__getitem__`` is given to a
         class: it would look like a sequence from then on, and PyTorch would read ``torch.tensor([x[0], x[1]])`` differently.
         """
         if kind in self._watched:

@@ -15,7 +15,7 @@ from types import FrameType
 
 from .graph import Graph
 
-LONGEST = 200  # lines of source shown beside the picture, where they scroll
+LONGEST = 200  # lines of source shown next to the picture, where they scroll
 LARGEST = 20_000  # a file with more lines than this is not searched
 
 
@@ -97,5 +97,5 @@ def excerpt(lines: list[str], first: int, file: str) -> dict:
 
 
 def shown_name(file: str) -> str:
-    """The name of a source file; a cell has no file of its own."""
+    """The name of a source file; a cell has no file."""
     return "this cell" if file.startswith("<") or "ipykernel" in file else os.path.basename(file)

@@ -115,7 +115,7 @@ class _Moment:
         if link.id in self.at.labels:  # on a plate
             x, y = self.at.labels[link.id]
             fill = ground(x, y, self.at.frames)
-        else:  # beside the arrow
+        else:  # next to the arrow
             curve, fill = self.at.lines[link.id][0], None
             x, y = curve[len(curve) // 2]
             y -= 7

@@ -192,7 +192,7 @@ class Payload(dict):
         self.closed: dict[str, tuple[Item, str, dict]] = {}  # id -> box, direction, where its inside goes
 
     def still(self, k: int, grads: bool) -> str:
-        """The SVG of picture ``k`` by itself, with the numbers in its boxes: values, and where asked for the gradients."""
+        """The SVG of picture ``k`` on its own, with the numbers in its boxes: values, and where asked for the gradients."""
         return painter.paint(self.shown[k], self.shown[k].at, grads=grads)
 
     def insides(self, picture: Picture, most: int = 0) -> dict:

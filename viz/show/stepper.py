@@ -108,7 +108,7 @@ class Stepper(Live, Shown, widgets.VBox):
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
         """Write the pass to ``path``, whose ending decides the format: .html, .gif or .png.
 
-        .html: a page that opens from disk, steps and asks by itself. .gif: all steps, animated. .png: one picture per step,
+        .html: a page that opens from disk, steps and asks on its own. .gif: all steps, animated. .png: one picture per step,
         ``steps.png`` becomes steps-00.png, steps-01.png, ... (the list is returned). Raises ValueError for others.
         """
         path, form = target(path, "a stepper", ".html", ".gif", ".png")
