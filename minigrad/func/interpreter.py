@@ -81,7 +81,7 @@ class Interpreter(Context):
 
     below: Interpreter | None = None
     active = False
-    user = False  # is it forward mode's dual_level, and not a transform?
+    user = False  # whether it is forward mode's dual_level, not a transform
 
     def __enter__(self) -> Interpreter:
         self.below, self.active = local.interpreter, True

@@ -26,7 +26,7 @@ EPS = 1e-12
 
 def reduced(values, reduction: int):
     """The values, their mean or their sum; of an array or a Tensor."""
-    if is_array(values):  # directly: an operation's first call is slow
+    if is_array(values):  # direct, since an operation's first call is slow
         return values if reduction == NONE else (average if reduction == MEAN else added)(values)
     return values if reduction == NONE else values.mean() if reduction == MEAN else values.sum()
 
@@ -147,7 +147,7 @@ def _nll_spread(self, target, weight, total_weight, sizes, reduction, ignore_ind
 
 
 def nll_of_one(self, target, weight, reduction, ignore_index):
-    """`nll_loss` by other operations, as vmap runs it."""
+    """`nll_loss` in terms of other operations, as vmap runs it."""
     counted = target != ignore_index
     named = where(counted, target, 0)
     own = counted.to(self.dtype) if weight is None else weight[named] * counted
@@ -157,7 +157,7 @@ def nll_of_one(self, target, weight, reduction, ignore_index):
 
 
 def nll_spread_of_one(self, target, weight, total_weight, sizes, reduction, ignore_index):
-    """`nll_loss_backward` by other operations, as vmap runs it."""
+    """`nll_loss_backward` in terms of other operations, as vmap runs it."""
     counted = target != ignore_index
     own = counted.to(self.dtype) if weight is None else weight[where(counted, target, 0)] * counted
     each = -(self / total_weight if reduction == MEAN else self) * own

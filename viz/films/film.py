@@ -28,7 +28,7 @@ from .show import Played
 from .training import TrainingState, findings_of
 
 Data = dict[str, Any]
-MOST_SCENES = 20  # of more scenes than this, only the most frequent are laid out
+MOST_SCENES = 20  # if there are more scenes than this, only the most frequent are laid out
 
 
 @public
@@ -67,7 +67,7 @@ class Film(Played):
         self.every, self.keep, self.title = every, _steps_of(keep), title and one_line(title)
         self._films = [self]
         self._given_names = list(overrides(names))  # complains here, not in the middle of a training run
-        self._passes = 0  # backward passes so far: the next is that step
+        self._passes = 0  # backward passes so far: the number of the next step
         self._steps, self._losses = array("q"), array("d")
         self._unknown: set[int] = set()  # frames whose loss is not one number
         self._scene_of: list[int] = []
@@ -76,7 +76,7 @@ class Film(Played):
         self._training = TrainingState()
         self._broken = False  # a number was not finite
         self._by_shape: dict[Any, list[int]] = {}
-        self._newest: tuple[Any, ...] | None = None  # what is held of the newest frame
+        self._newest: tuple[Any, ...] | None = None  # the data held for the newest frame
         self._replayed: dict[int, ReplayedPass] = {}  # by frame: passes that are kept
         self._lock = threading.RLock()
 
@@ -167,7 +167,7 @@ class Film(Played):
                     before = self._training.values_of(table)
                     self._training.look_at_modes(step)
                 hooks = PassHooks(table, nodes, leaves, frame, before, handles)
-                del nodes  # a node's wrapper that is held past the pass keeps the graph alive
+                del nodes  # holding a node's wrapper past the pass would keep the graph alive
         except Exception as error:
             let_go(handles)
             self._note(f"step {step} is not filmed", error)
@@ -195,7 +195,7 @@ class Film(Played):
     def _table_of(
         self, nodes: list[Any], shape: Any, frame: FrameType, step: int
     ) -> tuple[FrameTable, int, list[Any]]:
-        """The scene that this graph belongs to: the same shape, and the same leaves where those still live."""
+        """The scene that this graph belongs to: the same shape, and the same leaves if those are still alive."""
         known = self._by_shape.setdefault(shape, [])
         for number in known:
             table = self._tables[number]

@@ -1,7 +1,7 @@
 """The frames of one scene: one row of numbers per frame.
 
 Columns: arrows, joins, then value, gradient and update of each leaf, then the share of zeros of each gate. In memory they are
-float64 as they were measured (``norms.UNKNOWN``: not computed); ``decades()`` gives decades, as a page has them.
+float64 as they were measured (``norms.UNKNOWN``: not computed); ``decades()`` returns decades, the form that pages use.
 """
 
 from __future__ import annotations

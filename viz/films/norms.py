@@ -15,7 +15,7 @@ from ..read.values import as_array
 
 UNKNOWN = -1.0  # a norm that was not computed
 NONE = 999.0  # the same among decades
-SAFE = 1e-30, 1e30  # squares within this range have lost nothing in float32
+SAFE = 1e-30, 1e30  # squares within this range are accurate in float32
 
 
 def numbers(tensor: Any, tracked: bool = False) -> np.ndarray:

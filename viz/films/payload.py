@@ -12,7 +12,7 @@ from .scene import short
 
 # arrays of kept passes: passes of one model share them, so they are sent once
 ONCE = ("svg", "edges", "pictures")
-MOST_RUNS = 2_000  # of dead units, at most
+MOST_RUNS = 2_000  # at most this many dead units
 # losses that JSON cannot hold, as JavaScript reads them
 WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 

@@ -1,7 +1,7 @@
 """A picture as a ``graphviz.Digraph``; and the colours and lines of items and edges, for all that is drawn.
 
-Every size is fixed by us and every name is an id of ours, so the layout does not depend on fonts, and text of the user's
-appears only in escaped labels. Colours for light and dark are here too; ``svg.py`` paints with the same.
+We fix every size, and every name is one of our own ids, so the layout does not depend on fonts, and the user's text appears
+only in escaped labels. Colours for light and dark are here too; ``svg.py`` paints with the same.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     dot.attr("graph", bgcolor="white", fontname=FONT, splines="true", newrank="true")
     dot.attr("node", fixedsize="true", fontname=FONT, fontcolor=INK, style="filled")
     dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
-    # statements are written straight into the body: all values are quoted by us, five times faster
+    # statements are written straight into the body: we quote all values, which is five times faster
     # there is room for the wider of the two that are above each other
     room = {above: max(above.width, item.width) for item, above in p.below.items()} if bare else {}
     body, name = dot.body, {item: f"n{i}" if bare else item.id for i, item in enumerate(items)}

@@ -30,7 +30,7 @@ _ONE_AXIS = re.compile(r"^[(\[](-?\d+),?[)\]]$")  # sum(1) rather than sum((1,))
 
 
 class Lanes(View):
-    """``close``: the line of CLOSER to use."""
+    """``close``: which line of CLOSER to use."""
 
     def __init__(self, graph: Graph, picture: Picture, close: int = 0):
         super().__init__(graph, picture)

@@ -23,7 +23,7 @@ LANES = ("values, forward →", "← gradients, backward"), ("values, forward �
 # points: between lanes; length of an arrow head; font size of a lane's caption, and the room for it
 BETWEEN, HEAD, NOTE, WORDS = 30.0, 7.0, 10.5, 18.0
 IN_PROCESS = 150  # up to this many items and links take some hundredths of a second, so no process is needed
-# the time limit of a layout: of processor time where the system can measure it, so that a busy machine draws the same
+# the time limit of a layout, in processor time if the system can measure it, so that a busy machine draws the same
 SECONDS, STARTING = 2.0, 1.0  # STARTING: what a process may take to start, where only the clock is known
 FORMATS = ".svg", ".png", ".pdf", ".dot"  # in which a drawing can be saved
 

@@ -77,8 +77,8 @@ def _is_list(block: Block) -> bool:
 
 def chosen(root: Block, fold: Any, graph: Graph) -> tuple[list[Block], str]:
     """The boxes that ``fold`` asks for: a depth below the model (1: its own layers), the name of a class or the class, or a
-    function of the module that says whether it is one box. Equal neighbours are one. If no module is meant, what there is
-    in words; ValueError for a class that no module has."""
+    function of the module that says whether it is one box. Equal neighbours are one. If no module matches, a text that lists
+    what there is; ValueError for a class that no module has."""
     seen: list[tuple[bool, int, str]] = []  # of each module: whether it is meant, its depth and its class
 
     def one_box(block: Block, depth: int) -> bool:

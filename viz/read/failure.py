@@ -26,7 +26,7 @@ from .text import clipped, one_line, plural, shape_text, table
 from .transforms import accumulator
 from .values import Value, dtype_name, shape_of
 
-SHOWN = 12  # operands that are listed
+SHOWN = 12  # at most this many operands are listed
 SAVED = "It had saved"
 MODIFIED = re.compile(r"modified by an inplace operation: .*, which is output \d+ of (\w+?),")
 OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep

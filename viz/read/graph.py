@@ -29,7 +29,7 @@ import numpy as np
 from .values import Value, dtype_name, item_size, scalar_text, shape_of, size_of
 
 MOST = 200_000  # a graph with more nodes than this is refused
-# PyTorch (2.13) deletes a graph recursively whose nodes Python has seen: a chain of about 40,000 of them ends the process with
+# PyTorch (2.13) recursively deletes a graph whose nodes Python has seen: a chain of about 40,000 of them ends the process with
 # a segmentation fault when the last tensor is deleted, whatever code looked at them. So we look at no more than this.
 MOST_OF_TORCH = 25_000
 FREED = "a second time"  # in every framework's message when a freed saved tensor is read
@@ -44,7 +44,7 @@ class Saved:
     value: Value | None = None  # for tensors that are not too large to copy
     text: str = ""  # for everything else, and for what cannot be read
     bytes: int = 0
-    memory: tuple[int, int] | None = None  # where what holds it begins, and how many bytes that has
+    memory: tuple[int, int] | None = None  # the address and the size in bytes of the memory that holds it
     tensor: Any = None  # the live tensor until the graph is released
     label: str | None = None  # what the caller calls it
     data: tuple[int, ...] | None = None  # the shape of a variable of the caller's that does not require grad
@@ -96,7 +96,7 @@ class Function:
     outputs: list[Output] = field(default_factory=list)
     leaf: Any = None  # the variable of an AccumulateGrad until the graph is released
     leaf_grad: Value | None = None  # its .grad when the graph was read
-    # of a leaf: where what holds it begins, and how many bytes that has
+    # of a leaf: the address and the size in bytes of the memory that holds it
     memory: tuple[int, int] | None = None
     # made by a backward pass (create_graph=True); 2 if that pass went through what another one had made
     second: int = 0
@@ -107,7 +107,7 @@ class Function:
     calls: list[tuple[str, int, float]] = field(default_factory=list)
     call: int | None = None  # of a module that a recording saw run: which of its calls made this
     line: int | None = None
-    other: str | None = None  # a recorded number that is no input: the 4 of 4 - x
+    other: str | None = None  # a recorded number that is not an input: the 4 of 4 - x
     freed: bool = False
     unreached: bool = False  # no gradient comes here, because of edges that were cut
     _saved: list[Saved] | None = None

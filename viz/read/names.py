@@ -27,7 +27,7 @@ from .values import Value, dtype_name, number, shape_of
 
 # an input that does not require grad and that no node keeps: nothing else is known of it
 UNKNOWN = "constant"
-SEEN = "viz.inputs"  # where a node keeps what they were called
+SEEN = "viz.inputs"  # the key under which a node keeps the names of its inputs
 FEW = 3  # a constant of up to this many numbers is named by them
 MEASURED_UP_TO = 60  # nodes; in larger graphs a number that no node keeps stays unknown
 LONGEST = 18  # a longer expression is not a readable name
@@ -299,7 +299,7 @@ def _label_constants(graph: Graph, places: dict) -> None:
 
 
 def cut_off(edge: Edge, at: tuple[Function, int] | str | None) -> None:
-    """Note that an input is what ``detach()`` returned for the earlier output ``at``, or for a tensor of that name."""
+    """Note that an input is what ``detach()`` returned for the earlier output ``at``, or for a tensor with that name."""
     name = at
     if isinstance(at, tuple):
         made_by, nr = at

@@ -38,7 +38,7 @@ METHODS = (
     "cumsum clone"
 )
 OPERATIONS = [f"__{name}__" for name in OPERATORS.split()] + METHODS.split()
-CAN_BE_CHANGED = 1 << 9  # of the flags of a class: it was made by a class statement
+CAN_BE_CHANGED = 1 << 9  # the flag of a class that was made by a class statement
 CALLS = count()  # numbers all calls of modules: no two are taken for one, even in different recordings
 NAMES_IN = 500  # at most this many tensors are looked at after each line
 # the tensor classes whose operations are noted: the originals, and the recordings that listen. Threads may record at once

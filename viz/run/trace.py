@@ -76,7 +76,7 @@ def run(
 ) -> Trace:
     """Run the backward pass of a graph that was read, and record it; then let go of the live nodes.
 
-    ``how``: ``inputs``, ``retain_graph`` and ``create_graph``, as of ``backward``.
+    ``how``: ``inputs``, ``retain_graph`` and ``create_graph``, as for ``backward``.
     """
     gradients = _gradients(graph, gradient, verb)
     if (gone := first_freed(graph)) is not None:

@@ -248,7 +248,7 @@ def _about_values(p: Pass, right: np.ndarray, asked: str | None) -> Iterator[Mis
 
 
 def _distinct(mistakes: list[Mistake], right: np.ndarray) -> list[dict]:
-    """As data, without those that give the right answer, the first cause for each value."""
+    """The mistakes as data: without those that give the right answer, and one cause for each value."""
     kept: list[Mistake] = []
     for m in mistakes:
         value = np.asarray(m.value, dtype=float)

@@ -28,7 +28,7 @@ from ..run.steps import Trace
 from ..run.trace import first_freed, remembered
 
 DEPTH = 3  # levels of nested modules in the table
-LARGEST = 12  # without modules: as many nodes are listed
+LARGEST = 12  # without modules, at most this many nodes are listed
 
 
 @dataclass(slots=True)
@@ -144,7 +144,7 @@ def costs(*tensors: Tensors | Trace, names: Names = None, _frame: FrameType | No
 
     tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
     times as well. Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and
-    nothing changed. After a pass that ``viz.step`` ran, they are still known; ValueError after any other pass.
+    nothing changed. The costs are still known after a pass that ``viz.step`` ran; ValueError after any other.
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
