@@ -203,7 +203,7 @@ def ours(cls: type) -> list[str]:
 
 
 def answering(run: Callable, place: str, name: str = "") -> Callable:
-    """Make a function's TypeErrors about arguments that PyTorch accepts the sentence. Without a name: an `__init__`."""
+    """Wrap a function: TypeErrors about arguments that PyTorch accepts become the sentence. No name: an `__init__`."""
 
     @functools.wraps(run)
     def call(*args, **kwargs):

@@ -146,7 +146,7 @@ class Function:
     """
 
     node_class: type[FunctionCtx]
-    old_form: bool  # does `forward` get the `ctx`?
+    old_form: bool  # whether `forward` gets the `ctx`
     forward = missing("the forward function for custom autograd.Function.")
     setup_context = missing("the setup_context function to use it.")
     jvp = missing("the jvp function for custom autograd.Function to use it with forward mode AD.")

@@ -131,7 +131,7 @@ def saved_result(node: Node, value: ndarray | Tensor, output_nr: int = 0) -> Ten
     return out
 
 
-# The node of a write into a view -> the node which reads the view's new value from the base (a function that gives it).
+# The node of a write into a view -> the node that reads the view's new value from the base (a function that gives it).
 written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
 
 

@@ -188,7 +188,7 @@ squeezed_all = op("squeeze(self)", ndarray.squeeze, kind="linear", at="", node="
 
 
 def turned_round(self: Tensor, k: int, dims: tuple) -> Tensor:
-    """`rot90` by other operations, as vmap runs it."""
+    """`rot90` in terms of other operations, as vmap runs it."""
     a, b = dims
     if k % 4 == 2:
         return flip(self, (a, b))

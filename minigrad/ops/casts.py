@@ -1,4 +1,4 @@
-"""Tensors in another dtype, and on the only device that there is; the types of things."""
+"""Tensors in another dtype, and on the only device that there is; and the types of objects."""
 
 from __future__ import annotations
 

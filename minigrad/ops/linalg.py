@@ -297,7 +297,7 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
     return mul(reshape(self, (-1, 1)), vec2)
 
 
-LINALG["LinAlgError"] = _LinAlgError  # PyTorch prints it so
+LINALG["LinAlgError"] = _LinAlgError  # as PyTorch prints it
 publish(det, "det", "torch Tensor")
 publish(inv, "inverse", "torch Tensor")
 

@@ -72,7 +72,7 @@ def _rows_filled(self: ndarray, index: ndarray, dim: int, value: object) -> ndar
 
 
 def along(self, index, dim: int):
-    """The index of slices as `gather` wants it: one for each element. For Tensors, of one example inside vmap."""
+    """The index of slices in the form `gather` takes: one for each element. For Tensors, of one example inside vmap."""
     sizes = [index.numel() if d == dim else n for d, n in enumerate(self.shape)]
     return index.reshape([-1 if d == dim else 1 for d in range(len(sizes))]).expand(sizes) if sizes else index
 

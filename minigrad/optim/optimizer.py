@@ -19,7 +19,7 @@ from ..nn.module import zero_gradients
 from ..ops.operands import constant
 from ..tensor import Tensor, wrap
 
-Direction = tuple[ndarray, float]  # and the rate at which to go there
+Direction = tuple[ndarray, float]  # and the rate for moving there
 NOT_NEGATIVE = {
     "lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value", "alpha": "alpha value",
     "eps": "epsilon value",
