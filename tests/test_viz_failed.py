@@ -327,7 +327,7 @@ def test_a_pass_that_viz_runs_tells_the_same(t, verb):
     assert code_of(failure.place) == "y = x.exp()"
 
 
-# -- the exception propagates unchanged -------------------------------------------------------------------------------------
+# -- the exception propagates unchanged -----------------------------------------------------------------------------------
 
 
 def plain(do: Callable) -> Callable:
