@@ -7,6 +7,7 @@ from collections import Counter
 
 from ..read.graph import Function, Graph
 from ..read.modules import owner, prefixes
+from ..read.names import LAYERS
 from ..read.rules import base_name
 from ..read.text import bytes_text, fit, plural, width
 from ..read.values import item_size, size_of
@@ -57,14 +58,16 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
         last = names[-1].removeprefix(_behind(block.path, start)).strip(".[]")
         return title, [f"{names[0].rstrip(']')}–{last}{']' * names[0].endswith(']')}", *parameters]
     if block.title:
-        counted = _counted(block)
-        counted = plural(len(block.functions), "function") if counted == block.title else counted
+        if (counted := _counted(block)) == block.title:
+            counted = plural(len(block.functions), "function")
         return block.title, [counted, *parameters]
     if block.backward and (name := result_of(block)):
         return name, [derivative(block) + _behind(block.path, start), *parameters]
-    about = [block.kind or _counted(block), *parameters]
-    fits = width(", ".join(about), SUB) <= WIDEST
-    return derivative(block) + _behind(block.path, start) + call, [", ".join(about)] if fits else about
+    kinds = {base_name(f.name) for f in block.functions} - {"T"}
+    said = " " in block.path and kinds <= LAYERS.keys()  # by a name such as "conv 1"
+    about = [*([] if said else [block.kind or _counted(block)]), *parameters]
+    name, fits = _behind(block.path, start) + call, width(", ".join(about), SUB) <= WIDEST
+    return derivative(block) + name, [", ".join(about)] if fits and about else about
 
 
 def derivative(block: Block) -> str:
@@ -108,17 +111,13 @@ def _counted(block: Block) -> str:
 
 
 def _parameters(leaves: list[Function], block: Block) -> list[str]:
-    sizes = [
-        (size_of(out.shape), item_size(out.dtype or "float32")) for out in (f.outputs[0] for f in leaves)
-    ]
+    sizes = [(size_of(o.shape), item_size(o.dtype or "float32")) for o in (f.outputs[0] for f in leaves)]
     count, size = sum(n for n, _ in sizes), sum(n * each for n, each in sizes)
     if not count:
         return []
     apart = len({part.path for part in block.inside}) == block.times > 1 and count % block.times == 0
-    each = " each" if apart else ""
-    if apart:
-        count, size = count // block.times, size // block.times
-    return [f"{plural(count, 'parameter')}{each}, {bytes_text(size)}"]
+    share = block.times if apart else 1
+    return [f"{plural(count // share, 'parameter')}{' each' * apart}, {bytes_text(size // share)}"]
 
 
 def listed(*names: list[str]) -> str:
