@@ -338,7 +338,7 @@ class _Compact(View):
         leaves = [f for f in members if f.kind == "accumulate"]  # that only these functions use
         several = group.call and not leaves_of(group.functions).keys() <= set(leaves)  # calls that share them
         title, lines = texts(group, self.start, [] if several else leaves)
-        written = [*([group.kind or lines[0]] if self.p.terse else lines), self.result(members)]
+        written = [*([group.kind or "".join(lines[:1])] if self.p.terse else lines), self.result(members)]
         below = [sub_line(text, size=SMALLEST) for text in written]
         column = Column.of([name_line(title, widest=TITLE), *below], 90, 12, 9)
         about = [*lines, plural(len(members) - len(leaves), "function")]

@@ -23,11 +23,10 @@ from ..picture.svg import edge_rules
 from ..read.text import one_line
 
 FRONT = Path(__file__).parent / "front"
+PARTS = "lanes forward narrow_layout beside typed answers questions kernel"
 # the order in which they are joined: each uses those before it. After the pane come the optional parts of a page
 PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting panels overlays finding exporting "
-PROGRAM += "legend viewport pane "
-PARTS = "lanes forward narrow_layout beside typed answers questions kernel"
-PROGRAM += PARTS
+PROGRAM += "legend viewport pane " + PARTS
 # left out of a page: imports between the files, indentation, comments
 _LEFT_OUT = re.compile(
     r'^import \{[^}]*\} from "\./\w+\.js";\n|^export (?!default)|^ *//.*\n|^ +| // [^"\x27`\n]*$|/\*[^*]*\*/\n?',
@@ -213,7 +212,9 @@ def page(
     name = html.escape(one_line(title or f"The backward pass of {data.get('title') or 'a tensor'}"))
     drawn, options = (data, *data.get("pictures", ())), dict(options or {})
     two = options.get("labels")
-    narrow = min(p["width"] for p in drawn) > 320  # points; no phone can show it
+    boxes = [[p["nodes"][key]["at"] for key in p.get("insides", ())] for p in drawn]
+    grows = any(max(x for x, *_ in all_) > min(x + w for x, _, w, _ in all_) for all_ in boxes if all_)
+    narrow = grows or min(p["width"] for p in drawn) > 320  # points; no phone can show it, or with open boxes
     needs = {"lanes": two or any(p["view"] == "lanes" for p in drawn), "forward": options.get("forward")}
     needs |= {"narrow_layout": two or narrow, "beside": two}
     needs |= dict.fromkeys(("typed", "answers", "questions"), options.get("ask"))
