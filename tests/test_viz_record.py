@@ -166,8 +166,23 @@ def test_the_cell_magic_says_what_it_takes(t):
 
     with pytest.raises(ValueError, match=r"does not know 'pretty'\. It takes: draw, step"):
         run(Shell(), "pretty", "1")
-    with pytest.raises(TypeError, match="Put the result, for example loss, on the last line"):
-        run(Shell(), "", "x = 1\nx")
+    shell, put = Shell(t=t), "Put the result, for example loss, on the last line"
+    with pytest.raises(TypeError, match=put):
+        run(shell, "", "x = 1\nx")
+    with pytest.raises(TypeError, match=put):  # nor is something else shown than the cell ends with
+        run(shell, "", "w = t.tensor(2.0, requires_grad=True)\ny = w * w\nw")
+    assert {*shell.user_ns} - {"__builtins__"} == {"t", "x", "w", "y"}
+
+
+@pytest.mark.parametrize("name", ["view", "show", "found", "given", "step"])
+def test_the_cell_magic_leaves_the_names_of_the_cell_alone(t, name):
+    from viz.show.magic import run
+
+    shell = Shell(t=t)
+    cell = f"w = t.tensor(2.0, requires_grad=True)\n{name} = w * w"
+    assert repr(run(shell, "draw", cell)) == f"Drawing({name}: 2 nodes, 2 edges, lanes view)"
+    assert repr(run(shell, "draw", f"{cell}\n{name}")) == f"Drawing({name}: 2 nodes, 2 edges, lanes view)"
+    assert {*shell.user_ns} - {"__builtins__"} == {"t", "w", name}
 
 
 def test_a_batch_under_vmap_is_a_stack(t):

@@ -151,7 +151,7 @@ def _labelled(graph: Graph) -> dict[str, Edge]:
 
 
 def _listed(names: Iterable[str]) -> str:
-    *first, last = [*names] or [""]
+    *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -288,8 +288,8 @@ class Explore(Live, widgets.VBox):
         ]
         both = [n for n in b.reached if n in a.reached and a.reached[n] != b.reached[n]]
         lost, found = ([n for n in both if b.reached[n] is now] for now in (False, True))
-        said += [f"No gradient reaches {_listed(lost)} any more."] * bool(lost)
-        said += [f"A gradient reaches {_listed(found)} again."] * bool(found)
+        news = {"No gradient reaches {} any more.": lost, "A gradient reaches {} again.": found}
+        said += [text.format(_listed(names)) for text, names in news.items() if names]
         return " ".join(said) if said else "Nothing changed."
 
     # -- changes from Python, the same as those by the controls

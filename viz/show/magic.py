@@ -15,6 +15,7 @@ from typing import Any
 
 from ..picture.draw import draw
 from ..picture.views import VIEWS
+from ..read.graph import is_tensor
 from ..read.record import Recording
 
 
@@ -32,8 +33,7 @@ def run(shell: Any, line: str, cell: str) -> Any:
     Raises ValueError for an unknown word after ``%%viz`` and TypeError when the cell ends with no tensor that has a graph.
     """
     words = line.split()
-    unknown = [w for w in words if w not in (*VIEWS, "draw", "step")]
-    if unknown:
+    if unknown := [w for w in words if w not in (*VIEWS, "draw", "step")]:
         raise ValueError(f"%%viz does not know {unknown[0]!r}. It takes: draw, step, {', '.join(VIEWS)}.")
     code = shell.transform_cell(cell)
     # so that tracebacks and recorded lines refer to the cell
@@ -43,22 +43,22 @@ def run(shell: Any, line: str, cell: str) -> Any:
         tree.body[-1] = ast.copy_location(ast.Assign([ast.Name("__viz__", ast.Store())], last.value), last)
     with Recording(name):
         exec(compile(ast.fix_missing_locations(tree), name, "exec"), scope)
-    name = _last_assigned(tree, scope)
-    if name is None:
+    result: Any = scope.pop("__viz__", None)
+    found = result if is_tensor(result) else _last_assigned(tree, scope)
+    if found is None or found.grad_fn is None:
         raise TypeError(
             "%%viz shows the tensor that the cell ends with, but this cell does not end with a tensor that has a graph. "
             "Put the result, for example loss, on the last line."
         )
     from .stepper import step  # not before it is needed: the import takes a while
 
-    # called from a frame with the cell's variables, so that tensors get their names
-    given = {"show": draw if "draw" in words else step, "view": next((w for w in words if w in VIEWS), None)}
-    shown = eval(f"show({name}, view=view)", scope, given)
-    scope.pop("__viz__", None)
-    return shown
+    # called from a frame with the cell's variables, so that tensors get their names; names like these are nobody's
+    shown, view = draw if "draw" in words else step, next((w for w in words if w in VIEWS), None)
+    given = {"__show__": shown, "__view__": view, "__viz__": found}
+    return eval("__show__(__viz__, view=__view__)", scope, given)
 
 
-def _last_assigned(tree: ast.Module, scope: dict[str, Any]) -> str | None:
+def _last_assigned(tree: ast.Module, scope: dict[str, Any]) -> Any:
     nodes = (n for node in reversed(tree.body) for n in reversed(list(ast.walk(node))))
-    stored = (n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return next((name for name in stored if getattr(scope.get(name), "grad_fn", None) is not None), None)
+    held = (scope.get(n.id) for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return next((value for value in held if is_tensor(value) and value.grad_fn is not None), None)
