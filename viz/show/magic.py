@@ -43,7 +43,7 @@ def run(shell: Any, line: str, cell: str) -> Any:
         tree.body[-1] = ast.copy_location(ast.Assign([ast.Name("__viz__", ast.Store())], last.value), last)
     with Recording(name):
         exec(compile(ast.fix_missing_locations(tree), name, "exec"), scope)
-    result: Any = scope.pop("__viz__", None)
+    result = scope.pop("__viz__", None)
     found = result if is_tensor(result) else _last_assigned(tree, scope)
     if found is None or found.grad_fn is None:
         raise TypeError(
@@ -60,5 +60,5 @@ def run(shell: Any, line: str, cell: str) -> Any:
 
 def _last_assigned(tree: ast.Module, scope: dict[str, Any]) -> Any:
     nodes = (n for node in reversed(tree.body) for n in reversed(list(ast.walk(node))))
-    held = (scope.get(n.id) for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    held: Any = (scope.get(n.id) for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
     return next((value for value in held if is_tensor(value) and value.grad_fn is not None), None)
