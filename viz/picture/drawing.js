@@ -1,11 +1,11 @@
-// A drawing in a notebook or a page that lets it: the picture in the <img> becomes part of the page, so that its words can be selected
-// and found, and it can be zoomed. `img` is the image when it has loaded. Where no script may run, the image stays.
+// A drawing in a notebook or page that allows scripts: the picture in the <img> becomes part of the page, so that its words can be
+// selected and found, and it can be zoomed. `img` is the image once it has loaded. Without scripts the image stays.
 if (!img.dataset.shown) {
   img.dataset.shown = "1";
   const bytes = Uint8Array.from(atob(img.src.split(",")[1]), (c) => c.charCodeAt());
   const svg = document.importNode(new DOMParser().parseFromString(new TextDecoder().decode(bytes), "image/svg+xml").documentElement, true);
   for (const part of svg.querySelectorAll("[id]")) part.removeAttribute("id"); // several drawings on one page
-  // the theme of the editor around it, also when it changes, rather than that of the system
+  // the theme of the surrounding editor, also when it changes, rather than that of the system
   const style = svg.querySelector("style"), wide = svg.viewBox.baseVal.width, dark = `.viz-drawing{color-scheme:dark}${/^@media[^{]*\{(.*)\}$/s.exec(style.textContent)[1]}`;
   const light = `body:is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light)`, night = `body:is([data-jp-theme-light="false"], .vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light))`;
   style.textContent = `${night}{${dark}} ${light} .viz-drawing{color-scheme:light} @media (prefers-color-scheme:dark){body:not(${light.slice(4)}){${dark}}}`;

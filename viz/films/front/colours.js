@@ -1,4 +1,4 @@
-// What is painted: the palette of sizes, the colours of changes, the marks that say the same without colour, the theme.
+// Colours and marks: the palette for sizes, the colours of changes, marks that need no colour, the theme.
 
 const RAMP = ["#fffde0", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494", "#081d58"];
 const RAMP_DARK = ["#141d2b", "#1c2f5c", "#22509a", "#1d7dbb", "#35a9c2", "#74c9bb", "#bfe6b5", "#eaf7b4", "#fffde0"];
@@ -9,7 +9,7 @@ const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)
 // The colours of the theme of `el`; `ramp(t)` takes 0 … 1.
 export function coloursOf(el) {
   const probe = document.createElement("span"), colours = {};
-  probe.style.forcedColorAdjust = "none"; // a system with its own colours has none for a change
+  probe.style.forcedColorAdjust = "none"; // forced colours must not replace the colours of changes
   el.append(probe);
   for (const name of NAMES) { probe.style.color = `var(--${name})`; colours[name] = getComputedStyle(probe).color; }
   probe.remove();
@@ -21,7 +21,7 @@ export function coloursOf(el) {
   return { ...colours, dark, ramp: (t) => table[Math.round(Math.max(0, Math.min(1, t)) * 255)] };
 }
 
-// A mark for each family of findings, in a square of 13, and the kinds that have it: shape says what colour says.
+// A mark for each family of findings, in a square of 13, and the kinds it covers: shape repeats what colour says.
 const MARKS = [
   ["M2.8 1L6.5 4.7 10.2 1 12 2.8 8.3 6.5 12 10.2 10.2 12 6.5 8.3 2.8 12 1 10.2 4.7 6.5 1 2.8z", "alarm", "nan"],
   ["M6.5 1L12 11.5H1z", "up-2", "explode grew rising runaway"],
@@ -32,12 +32,12 @@ const MARKS = [
 ];
 export const markOf = (kind) => MARKS.find(([, , kinds]) => kinds.split(" ").includes(kind)) ?? MARKS.at(-1);
 
-// The colour of a change against the frame before, in five steps: steady is ± 10 %, the ends are half and double.
+// The colour of a change from the previous frame, in five steps: steady is ± 10 %, the extremes are half and double.
 export function changeOf(d) {
   return !Number.isFinite(d) || Math.abs(d) < 0.0414 ? "steady" : d > 0.301 ? "up-2" : d > 0 ? "up-1" : d < -0.301 ? "down-2" : "down-1";
 }
 
-// A canvas of the size of its box, sharp on every screen. Returns its context, in CSS pixels.
+// A canvas as large as its box, sharp on every screen. Returns its context, in CSS pixels.
 export function sized(canvas, width, height) {
   const s = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * s);
@@ -51,12 +51,12 @@ export function sized(canvas, width, height) {
 
 const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
-export const READ = 11; // px: of all that is to be read, and of the numbers on an axis
+export const READ = 11; // px: all text, and the numbers on an axis
 export const TICK = 10;
 
 const fontOf = ({ size = READ, weight = 400, mono = false }) => `${weight} ${size}px ${mono ? MONO : SANS}`;
 
-// Words on a canvas, around the height y. `within`: the width that they may take.
+// Words on a canvas, centred at height y. `within`: the width they may take.
 export function write(c, text, x, y, colour, look = {}) {
   c.fillStyle = colour;
   c.font = fontOf(look);
@@ -75,7 +75,7 @@ function along(c, points) {
   points.forEach(([x, y], i) => c[i ? "lineTo" : "moveTo"](x, y));
 }
 
-// A line through some points, and the shape between them.
+// A line through some points; the area between two of them.
 export function line(c, colour, width, points) {
   c.strokeStyle = colour;
   c.lineWidth = width;
@@ -89,7 +89,7 @@ export function shape(c, colour, points) {
   c.fill();
 }
 
-// Text cut to a width, its beginning for a dotted name; measured once.
+// Text cut to a width (a dotted name loses its beginning); measured once.
 const cuts = new Map();
 function cut(c, text, width) {
   const key = `${c.font}|${Math.round(width)}|${text}`;

@@ -1,4 +1,4 @@
-// A film as it comes from Python, unpacked: the numbers of each frame, in decades (log10), by what they belong to.
+// A film as Python sends it, unpacked: the numbers of each frame, in decades (log10), by the item they belong to.
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 const floatsOf = (text) => new Float32Array(bytesOf(text).buffer);
@@ -34,14 +34,14 @@ export class Film {
     this.sceneOf = new Array(this.count).fill(-1);
     this.scenes.forEach((scene, k) => scene.at.forEach((frame) => { this.sceneOf[frame] = k; }));
     for (const scene of this.scenes) {
-      scene.deadAt = scene.at.map(() => null); // frame -> { gate: units }, filled from the runs
+      scene.deadAt = scene.at.map(() => null); // frame -> { gate: units }, expanded from the runs
       for (const [gate, , first, last] of scene.dead) for (let i = first; i <= last; i++) { const d = (scene.deadAt[i] ||= {}); d[gate] = (d[gate] || 0) + 1; }
       scene.wide = Math.max(...scene.rows.map((row) => row.functions));
       scene.most = Math.max(0, ...scene.rows.map((row) => row.leaves));
     }
   }
 
-  // One number: of column `column` in frame `i` of the scene; undefined before the first.
+  // One number: column `column` of frame `i` of the scene; undefined before the first frame.
   at(scene, i, column) { return i < 0 || column < 0 ? NONE : scene.table[i * scene.width + column]; }
   into(scene, i, row) { return this.at(scene, i, scene.rows[row].into); }
   leaf(scene, i, kind, k) { return this.at(scene, i, scene.parts[kind] + k); }
@@ -50,19 +50,19 @@ export class Film {
   // The last frame at or before a training step.
   frameAt(step) { return Math.max(0, upTo(this.steps, step) - 1); }
 
-  // Where a scene's frame number `i` ends: the scene's next frame, unless many frames of others come between.
+  // Where frame `i` of a scene ends: at the scene's next frame, unless many frames of other scenes come between.
   until(scene, i) {
     const here = scene.at[i], next = scene.at[i + 1] ?? this.count;
     return Math.min(next, here + 1 + (next - here - 1 <= 8 ? 8 : 0));
   }
 
-  // The least and the largest norm of a row; a little apart, so that one that hardly changes is of one colour.
+  // The least and the largest norm of a row, a little apart, so that a row that hardly changes has one colour.
   range(scene, r) {
     const all = scene.at.map((_, i) => this.into(scene, i, r)).filter(isKnown), low = Math.min(...all), high = Math.max(...all), wide = Math.max(0, 0.15 - (high - low)) / 2;
     return [low - wide, high + wide];
   }
 
-  // A row's first and last norm, and what became of it: ["0.20 → 0.049", "falls to 25 %"]; nothing where none is known.
+  // A row's first and last norm, and the change: ["0.20 → 0.049", "falls to 25 %"]; nothing if neither is known.
   course(scene, r) {
     const all = scene.at.map((_, i) => this.into(scene, i, r)).filter((l) => l !== NONE), first = all.find(isKnown), last = all[all.length - 1];
     if (first === undefined || all.length < 2) return null;
@@ -79,9 +79,9 @@ export class Film {
   }
 }
 
-const NARROW = 2; // decades: rows that span less have each a scale of their own
+const NARROW = 2; // decades: rows with a smaller range get a scale of their own
 
-// Whole decades that hold the norms of all films; what lies far out is marked, it does not stretch the scale.
+// Whole decades that cover the norms of all films; outliers are marked and do not stretch the scale.
 export function scaleOf(films) {
   const all = Float32Array.from(films.flatMap((film) => film.norms())).sort();
   const q = (p) => all[Math.min(all.length - 1, Math.floor(all.length * p))];

@@ -1,4 +1,4 @@
-// The player: controls and keys, the words, and for each film a view with its table, its ribbon and its loss.
+// The player: controls and keys, the sentences, and for each film a view with its table, ribbon and loss.
 //
 // The same in a notebook (anywidget calls `render`) and on a page (`mount`). It touches its own element and nothing else.
 
@@ -23,7 +23,7 @@ function mark(kind) {
   return svg;
 }
 
-const MOST = 4; // findings under the first
+const MOST = 4; // findings below the first
 
 class Player extends Playable {
   constructor(el, data, options) {
@@ -32,12 +32,12 @@ class Player extends Playable {
     this.films = data.films.map((raw) => new Film(raw));
     this.scale = scaleOf(this.films);
     this.mode = this.scale.narrow && this.films.length === 1 ? "each" : "all";
-    this.steps = [...new Set(this.films.flatMap((film) => film.steps))].sort((a, b) => a - b); // the slider is on training steps
+    this.steps = [...new Set(this.films.flatMap((film) => film.steps))].sort((a, b) => a - b); // the slider counts training steps
     this.span = this.films.length > 1 ? [this.steps[0], this.steps[this.steps.length - 1] + Math.max(...this.films.map((f) => f.every))] : null;
     this.build();
     this.resize = new ResizeObserver(() => this.fit());
     this.resize.observe(this.stage);
-    this.frame.addEventListener("transitionend", ({ target }) => { if (target === this.frame) { this.colours = null; this.fit(true); } }); // another theme, whoever has chosen it
+    this.frame.addEventListener("transitionend", ({ target }) => { if (target === this.frame) { this.colours = null; this.fit(true); } }); // the theme changed, for whatever reason
     this.high = () => { if (this.views.some((view) => view.tall !== this.tall())) this.fit(true); };
     window.addEventListener("resize", this.high, { signal: this.closed.signal });
     this.go(options.at ?? this.opening());
@@ -124,7 +124,7 @@ class Player extends Playable {
     placeBeside(this.tip, this.frame, left + x, top + y);
   }
 
-  // ---- size, theme, mode: everything that a frame does not change
+  // ---- size, theme, mode: everything that does not depend on the frame
 
   fit(force) {
     if (!this.stage.clientWidth) return;
@@ -137,10 +137,10 @@ class Player extends Playable {
     }
     this.show();
     this.paintKey();
-    if (!force) this.high(); // the legend may take more lines than was thought
+    if (!force) this.high(); // the legend may take more lines than expected
   }
 
-  // The height that is left for rows: of the notebook's own scroller without what the cell has above, or of the window.
+  // The height left for rows: that of the notebook's own scroller without the part above the cell's output, or that of the window.
   tall() {
     if (this.options.tall) return this.options.tall;
     const scroller = this.el.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = this.el.closest(".jp-Cell"), top = this.frame.getBoundingClientRect().top;
@@ -173,7 +173,7 @@ class Player extends Playable {
     for (const view of this.views) {
       const { film } = view, frame = film.frameAt(step), scene = film.scenes[film.sceneOf[frame]];
       view.frame = frame;
-      if (!scene) { this.unknown(view); continue; } // of the scenes beyond the most frequent
+      if (!scene) { this.unknown(view); continue; } // a scene that is not among the most frequent
       if (view.scene !== scene) this.layOut(view, scene);
       view.i = scene.inScene.get(frame);
       view.c.clearRect(0, 0, view.width, view.at.height);
@@ -185,7 +185,7 @@ class Player extends Playable {
     this.strip.show(this.k, `step ${step} of ${this.steps[this.steps.length - 1]}`);
     this.counter.textContent = `step ${step} / ${this.steps[this.steps.length - 1]}`;
     const kept = Boolean(this.keptNow());
-    this.insideButton.setAttribute("aria-disabled", String(!kept)); // it keeps the focus, and says why
+    this.insideButton.setAttribute("aria-disabled", String(!kept)); // it keeps the focus, and its title gives the reason
     this.insideButton.title = kept ? "Open this frame's backward pass in the stepper (enter)" : "Only the frames with a ◆ on the axis were kept whole";
     this.describeRow();
     this.el.dataset.step = step;
@@ -208,20 +208,20 @@ class Player extends Playable {
     c.strokeRect(x, TOP + (this.row - 1) * at.pitch + 1, w, at.pitch - 2);
   }
 
-  // ---- words
+  // ---- sentences
 
   found(view) {
     const { film, frame } = view;
     return film.findings.filter((f) => f.from <= frame && frame <= f.to && (f.scene === film.sceneOf[frame] || !f.row));
   }
 
-  // Where a film opens: at the first alarm, else at its end.
+  // Where a film opens: at the first alarm, otherwise at its end.
   opening() {
     const alarms = this.films.flatMap((film) => film.findings.filter((f) => f.alarm).slice(0, 1).map((f) => film.steps[f.from]));
     return alarms.length ? this.near(Math.min(...alarms)) : this.steps.length - 1;
   }
 
-  // The loss from first to last, and what was found: the first finding large, the others in a line below.
+  // The loss from first to last, and the findings: the first one large, the others in a line below.
   headline(film, n) {
     const known = film.losses.filter((v) => v !== null), two = (v) => lossText(v, 2);
     const loss = known.length > 1 ? `Loss ${two(known[0])} → ${two(known[known.length - 1])}.` : known.length ? `Loss ${two(known[0])}.` : "";
@@ -266,7 +266,7 @@ class Player extends Playable {
     this.rowLine.replaceChildren(h("b", scene.rows[this.row].name), ...this.rowText(view, this.row).map((text) => h("span", text)));
   }
 
-  // The whole table in words, for screen readers, when the film does not play.
+  // The whole table in words, for screen readers, while the film is not playing.
   describeAll() {
     for (const view of this.views) {
       if (!view.scene || view.i === undefined) continue;
@@ -324,7 +324,7 @@ class Player extends Playable {
     this.go({ first: 0, last: this.steps.length - 1, back: this.k - 1, next: this.k + 1 }[what]);
   }
 
-  // What is painted, as a file: the films beside each other, without the controls.
+  // Exports what is painted: the films side by side, without the controls.
   savePicture() {
     const s = window.devicePixelRatio || 1, wide = this.views.reduce((sum, view) => sum + view.base.width, 0), canvas = h("canvas", { width: wide, height: Math.max(...this.views.map((view) => view.base.height)) + 34 * s });
     const c = canvas.getContext("2d");
@@ -355,7 +355,7 @@ class Player extends Playable {
       Enter: () => this.stepInside(), r: () => this.modes.choose(this.mode === "all" ? "each" : "all"), n: () => next && this.goTo(next, this.views[0]), f: () => toFull(this.frame), Escape: () => this.menu.open(false) || this.select(0) }[e.key];
     if (!does || (/^( |Enter)$/.test(e.key) && e.target.tagName === "BUTTON")) return;
     e.preventDefault();
-    e.stopPropagation(); // the editor around it has keys of its own
+    e.stopPropagation(); // the surrounding editor has shortcuts of its own
     does();
   }
 }

@@ -1,12 +1,12 @@
-// The history: loss over training steps, the ribbon (a row a layer, a column a frame), flags of findings, one shared axis.
+// The history: loss over training steps, the ribbon (a row per layer, a column per frame), flags for findings, one shared axis.
 
 import { line, markOf, shape, TICK, widthOf, write } from "./colours.js";
 import { broken, isKnown, lossText, NONE } from "./data.js";
 import { TOP } from "./table.js";
 
-const LOSS = [30, 70]; // the loss curve is between these
+const LOSS = [30, 70]; // top and bottom of the loss curve
 
-// Where a training step is, from the first frame to the end of the last.
+// The position of a training step, from the first frame to the end of the last.
 export function axisOf(film, at, span) {
   const first = span ? span[0] : film.steps[0], last = span ? span[1] : film.steps[film.count - 1] + film.every;
   const x = (step) => at.ribbonX + (at.ribbonW * (step - first)) / Math.max(1, last - first);
@@ -23,7 +23,7 @@ export function lossScale(film) {
   return { low: base, high, log, y: (v) => LOSS[1] - part(v) * (LOSS[1] - LOSS[0]) };
 }
 
-// Everything that no frame changes: painted once a size, a theme, a scene, a mode.
+// Everything that does not depend on the frame: painted once for each size, theme, scene and mode.
 // mode: "all" rows on one scale, or "each" on its own.
 export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
   paintLoss(c, film, at, axis, k);
@@ -35,7 +35,7 @@ export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
     const y = snap(TOP + (r - 1) * at.pitch + gap), h = snap(at.pitch - 2 * gap);
     const ends = mode === "each" ? film.range(scene, r) : [scale.low, scale.high];
     let i = 0;
-    while (i < count) { // frames that fall on one pixel are one cell: NaN wins, then the largest
+    while (i < count) { // frames that share a pixel are one cell: NaN wins, then the largest norm
       const x0 = snap(axis.left(scene.at[i])), first = i;
       let value = NONE;
       do {
@@ -55,7 +55,7 @@ export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
     const x = axis.middle(Number(frame)), y = at.bottom + 19;
     shape(c, k.mute, [[x, y - 5], [x + 5, y], [x, y + 5], [x - 5, y]]);
   }
-  if (film.scenes.length > 1) film.scenes.forEach((other, s) => other.at.forEach((frame) => { // which frames are of this graph
+  if (film.scenes.length > 1) film.scenes.forEach((other, s) => other.at.forEach((frame) => { // which frames show this graph
     const x = axis.left(frame), w = Math.max(1, axis.left(film.until(other, other.inScene.get(frame))) - x - 0.5);
     c.fillStyle = other === scene ? k.mute : k.rule;
     c.fillRect(x, TOP - 5 - (other === scene ? 1 : 0), Math.min(w, axis.left(frame + 1) - x), other === scene ? 3 : 1);
@@ -73,7 +73,7 @@ export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
 
 const niceStep = (x) => { const p = 10 ** Math.floor(Math.log10(Math.max(1, x))), m = Math.max(1, x) / p; return Math.max(1, (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10) * p); };
 
-// Findings as flags over the ribbon, the most important first: one that has no room is left out, never pushed aside.
+// Findings as flags above the ribbon, the most important first: a flag that does not fit is left out, never moved.
 export function flagsOf(film, axis) {
   const taken = [], out = [];
   for (const f of film.findings) {
@@ -85,7 +85,7 @@ export function flagsOf(film, axis) {
   return out;
 }
 
-// Beside each row its first and its last norm, and in words what became of it where there is room for a second line.
+// Next to each row its first and last norm, and the change in words if there is space for a second line.
 function paintCourse(c, film, scene, at, k) {
   if (!at.level.ends) return;
   const two = at.pitch >= 30, x = at.ribbonX - 12;
@@ -117,7 +117,7 @@ function paintLoss(c, film, at, axis, k) {
   c.stroke();
 }
 
-// A cell: a colour for a size; a dot for zero, hatching for NaN and Inf, a rule for what was not computed.
+// A cell: a colour for a size; a dot for zero, hatching for NaN and Inf, a line for what was not computed.
 function cellPainter(c, k) {
   return (l, x, y, w, h, [low, high]) => {
     if (isKnown(l)) {
@@ -146,7 +146,7 @@ function cellPainter(c, k) {
   };
 }
 
-// The headings over the columns, and the loss of this frame.
+// The headings of the columns, and the loss of this frame.
 export function paintHead(c, film, frame, at, axis, k, label) {
   const v = film.losses[frame], scale = lossScale(film), x = axis.middle(frame), ok = v !== null && Number.isFinite(v), y = TOP - 10;
   write(c, "LOSS", at.ribbonX, 14, k.mute, { weight: 700 });

@@ -1,4 +1,4 @@
-// The graph as a table: where its rows, functions, leaves and arrows are in a window of this width, and one frame of it.
+// The graph as a table: the positions of its rows, functions, leaves and arrows in a window of this width, and one painted frame.
 
 import { changeOf, READ, shape, TICK, widthOf, write } from "./colours.js";
 import { broken, isKnown, NONE, normText } from "./data.js";
@@ -6,7 +6,7 @@ import { broken, isKnown, NONE, normText } from "./data.js";
 export const TOP = 90; // above the first row: loss, flags, headings
 export const FOOT = 26;
 const TIP = 8;
-// what is shown of a row, from all to least: functions, a leaf's numbers, its first and last norm; then what is left
+// what a row shows, from all to least: functions, a leaf's numbers, its first and last norm; then what is left
 const LEVELS = [
   { fn: 72, gap: 26, leaf: 236, numbers: 3, name: 92, ends: 100 },
   { fn: 74, gap: 28, leaf: 128, numbers: 1, name: 86, ends: 108 },
@@ -19,14 +19,14 @@ const LEVELS = [
   { fn: 0, gap: 0, leaf: 0, numbers: 0, name: 76 },
 ];
 
-// The places of one scene in a view of this width.
+// The positions in one scene, in a view of this width.
 export function layOut(scene, width, options = {}) {
   const rows = scene.rows.length - 1, gates = scene.functions.some((f) => f.gate >= 0);
   const tall = options.tall || 500;
   const pitch = Math.max(5, Math.min(Math.max(44, scene.most * 17 + 6), Math.floor((2 * tall) / Math.max(1, rows)) / 2));
   const side = scene.lanes ? 14 + 9 * Math.min(scene.lanes, 6) : 12;
   const wide = (level) => side + (gates && level.fn > 30 ? 54 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76 + (level.ends || 0);
-  const share = options.beside ? 0.4 : 0.28; // of the width, for the ribbon
+  const share = options.beside ? 0.4 : 0.28; // the share of the ribbon in the width
   const line = Math.min(18, (pitch - 3) / Math.max(1, scene.most));
   const readable = (l) => !l.fn || (l.map ? pitch >= 7 : pitch >= 17 && (!l.leaf || line >= READ + 2));
   const level = LEVELS.slice(options.beside ? 5 : 0).find((l) => wide(l) <= width * (1 - share) && readable(l)) || LEVELS[LEVELS.length - 1];
@@ -41,7 +41,7 @@ export function layOut(scene, width, options = {}) {
   at.ribbonW = Math.max(60, width - at.ribbonX - 14);
   at.height = TOP + rows * pitch + FOOT;
   at.bottom = TOP + rows * pitch;
-  at.named = Array.from({ length: rows }, (_, r) => r + 1).filter((r) => (r - 1) % Math.ceil((READ + 1) / pitch) === 0); // of narrow rows every second, or third
+  at.named = Array.from({ length: rows }, (_, r) => r + 1).filter((r) => (r - 1) % Math.ceil((READ + 1) / pitch) === 0); // if rows are narrow, every second or third is named
   at.rowY = (r) => (r === 0 ? 46 : TOP + pitch * (r - 0.5));
   at.thick = Math.max(1.6, Math.min(12, pitch >= 30 ? (pitch - 20) * 0.5 : pitch * 0.34));
   const h = at.fnH = Math.max(3, Math.min(22, pitch * (pitch < 20 ? 0.76 : 0.56)));
@@ -58,7 +58,7 @@ export function layOut(scene, width, options = {}) {
   return at;
 }
 
-// Without room for functions: one arrow into each row, its width the norm of what the row receives.
+// No space for functions: one arrow into each row, its width the norm of the gradient that the row receives.
 function spineOf(scene, at) {
   for (let r = 1; r < scene.rows.length; r++) {
     const y = at.rowY(r);
@@ -73,7 +73,7 @@ function ended(way) {
   return Object.assign(way, { angle: Math.atan2(dy, dx), tip, ex: way.x2 - (dx / d) * (tip - 1), ey: way.y2 - (dy / d) * (tip - 1) });
 }
 
-// The way of an arrow: straight and parallel between rows, so that widths compare; around what is between.
+// The path of an arrow: straight and parallel between rows, so that widths can be compared; around anything in between.
 function pathOf(a, scene, at) {
   const from = at.boxes[a.from], leaf = a.leaf !== null, to = leaf ? at.leaves.find((l) => l.k === a.leaf) : at.boxes[a.to];
   if (!to) return null;
@@ -81,14 +81,14 @@ function pathOf(a, scene, at) {
   if (from.row === to.row) {
     const off = leaf ? Math.sign(Math.round(to.y - from.y)) : 0, between = leaf ? scene.rows[from.row].functions - 1 - scene.functions[a.from].column : scene.functions[a.to].column - scene.functions[a.from].column - 1;
     Object.assign(way, { x1: from.x + from.w / 2 - (off ? 6 : 0), y1: from.y + off * from.h * 0.22, x2: to.x - to.w / 2 - 1, y2: to.y - off });
-    if (between > 0) { // over the functions between
+    if (between > 0) { // over the functions in between
       const up = leaf && off > 0 ? 1 : -1, lift = from.h * 0.5 + Math.min(11, at.pitch * 0.24);
       Object.assign(way, { x1: from.x + from.w * 0.3, y1: from.y + up * from.h * 0.36, cx1: from.x + from.w * 0.55, cy1: from.y + up * lift * 1.25, cx2: to.x - to.w / 2 - 26, cy2: leaf ? to.y : to.y + up * lift * 1.25 });
       if (!leaf) Object.assign(way, { x2: to.x - to.w * 0.3, y2: to.y + up * to.h * 0.42, cx2: to.x - to.w * 0.5 });
     }
     return ended(way);
   }
-  if (a.lane) { // past the rows between, on the left
+  if (a.lane) { // past the rows in between, on the left
     const x = Math.max(5, at.graph - 8 - 9 * Math.min(a.lane, 6)), x1 = from.x - from.w / 2, x2 = to.x - to.w / 2;
     return ended(Object.assign(way, { lane: x, x1, y1: from.y, x2, y2: to.y - to.h * 0.12, cx2: x2 - 8, cy2: to.y - to.h * 0.12 }));
   }
@@ -166,7 +166,7 @@ function paintLeaves(c, film, scene, i, at, k) {
     c.strokeStyle = k["leaf-line"];
     c.lineWidth = 1;
     if (!leaf.alias) { c.fillStyle = k.leaf; c.fill(); }
-    if (box.h >= 10) c.stroke(); // in a lower box a frame would run through the text
+    if (box.h >= 10) c.stroke(); // in a lower box an outline would cross the text
     c.setLineDash([]);
     const three = at.level.numbers === 3, y0 = box.y + 0.5;
     write(c, leaf.label, x + 7, y0, k.ink, { within: three ? 62 : 58 });
@@ -175,12 +175,12 @@ function paintLeaves(c, film, scene, i, at, k) {
   }
 }
 
-// Norm of the value, of .grad, and update ÷ value, as text with the colour of what is noticed. Of an alias what it adds.
+// The norms of the value and of .grad, and update ÷ value, as text, coloured if there is a finding. For an alias, its contribution.
 export function leafNumbers(film, scene, i, leaf) {
   if (leaf.alias) { const l = film.at(scene, i, leaf.column); return [["", null], [normText(l), broken(l) ? "alarm" : null], ["", null]]; }
   return ["value", "grad", "update"].map((kind) => {
     const l = film.leaf(scene, i, kind, leaf.leaf);
-    if (kind === "update" && l === Infinity) return ["from 0", "mute"]; // no ratio: it was all zero
+    if (kind === "update" && l === Infinity) return ["from 0", "mute"]; // no ratio: all entries were zero
     const odd = kind === "update" && (l === -Infinity ? "down-2" : isKnown(l) && l > -1 ? "now" : null);
     return [normText(l), broken(l) ? "alarm" : odd || null];
   });
@@ -195,7 +195,7 @@ function paintNames(c, film, scene, i, at, k, selected) {
   }
 }
 
-// What is at a point: { row, text } for a tooltip, or null.
+// The item at a point: { row, text } for a tooltip, or null.
 export function whatIsAt(film, scene, i, at, x, y) {
   const inside = (b) => Math.abs(x - b.x) <= b.w / 2 + 2 && Math.abs(y - b.y) <= b.h / 2 + 2;
   const leaf = at.leaves.find(inside), fn = at.boxes.find((b) => !b.dot && inside(b));

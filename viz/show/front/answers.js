@@ -1,13 +1,13 @@
-// What a learner answers: read, judged, remembered.
+// A learner's answers: read, judged and remembered.
 
 import { number, shapeText } from "./numbers.js";
 import { close, means, readTyped } from "./typed.js";
 
 const TOLERANCE = 0.005;
-const given = (value) => ({ inf: Infinity, "-inf": -Infinity, nan: NaN })[value] ?? Number(value); // as a payload has it
+const given = (value) => ({ inf: Infinity, "-inf": -Infinity, nan: NaN })[value] ?? Number(value); // a number as the payload writes it
 
-// "3", "1/3", "nan", "1 2 3", "[1, 2]", "[[1], [2]]" → { values, shape }, shape null where no brackets say it. Where there are no
-// numbers: { unread } with what was not understood. `size` numbers are expected.
+// "3", "1/3", "nan", "1 2 3", "[1, 2]", "[[1], [2]]" → { values, shape }; shape is null if there are no brackets. If the text
+// cannot be read: { unread } with the part that was not understood. `size` numbers are expected.
 export function parseAnswer(text, size = 1) {
   const value = readTyped(text, size);
   if (value === null || typeof value === "boolean") return { unread: String(text).trim() };
@@ -18,7 +18,7 @@ export function parseAnswer(text, size = 1) {
   return { values, shape: shape.length > 1 || /[[({]/.test(text) || values.length === 1 ? shape : null };
 }
 
-// The shape of nested lists; null where rows differ.
+// The shape of nested lists; null if the rows have different lengths.
 function shapeOf(value) {
   if (!Array.isArray(value)) return [];
   const shapes = value.map(shapeOf);
@@ -26,7 +26,7 @@ function shapeOf(value) {
 }
 
 const squeezed = (shape) => String(shape.filter((n) => n !== 1));
-// Brackets of length 1 change nothing about what is meant, unless `exactly`.
+// Axes of length 1 do not matter, unless `exactly` is set.
 export function fits(answer, right, exactly = false) {
   const due = right.values.map(given), scale = Math.max(...due.filter(Number.isFinite).map(Math.abs), 0);
   if (answer.values.length !== due.length || !answer.values.every((x, i) => means(x, due[i], exactly ? 0 : TOLERANCE, scale))) return false;
@@ -34,8 +34,8 @@ export function fits(answer, right, exactly = false) {
 }
 const same = (answer, right) => fits(answer, right, true) && answer.values.every((x, i) => Object.is(x, given(right.values[i])) || Math.abs(x - given(right.values[i])) <= 2e-6 * Math.abs(x));
 
-// What to say of an answer: right, the cause that the payload computed for this number, or what its form shows. A rounded right
-// answer that is exactly the number of a mistake is that mistake.
+// The reply to an answer: that it is right, the cause that the payload lists for this number, or what its form shows. A rounded
+// right answer that equals the number of a known mistake counts as that mistake.
 export function judge(answer, question) {
   const right = question.answer, mistake = (meant) => question.mistakes.find((m) => meant(answer, m));
   const known = same(answer, right) ? undefined : mistake(same);
@@ -65,8 +65,8 @@ function written(array, depth = 0, at = { next: 0 }) {
   return `[${Array.from({ length: array.shape[depth] }, () => written(array, depth + 1, at)).join(", ")}]`;
 }
 
-// "Just show me" is remembered where the browser has a place for it: a sandboxed frame, a file, an editor's webview and a
-// reader who forbids it have none, and most of them say so by throwing.
+// "Just show me" is remembered where the browser has storage. A sandboxed frame, a file, an editor's webview and a reader who
+// forbids it have none, and most of them throw an error.
 export function memory() {
   try {
     return globalThis.origin === "null" ? null : globalThis.localStorage;

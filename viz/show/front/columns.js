@@ -1,11 +1,11 @@
-// A tall picture set in columns, as a newspaper is: cut between its ranks where few arrows cross, read from top to bottom, then
-// on at the top of the next column. Nothing is laid out anew: what Graphviz placed is moved, column by column.
+// A tall picture in columns, like a newspaper: cut between ranks where few arrows cross, read from top to bottom and continued
+// at the top of the next column. There is no new layout: what Graphviz placed is moved, column by column.
 
 import { anew, moved, movedNode, numbersOf } from "./svg.js";
 
-const GAP = 34, LANE = 7, GUTTER = 16, HEADS = 18; // of a gap that is cut
+const GAP = 34, LANE = 7, GUTTER = 16, HEADS = 18; // the gap at a cut
 
-// The boxes and arrows of a picture as numbers: from its SVG, once.
+// The boxes and arrows of a picture as numbers, read from its SVG once.
 function geometry(picture) {
   if (picture.geometry) return picture.geometry;
   const { root } = anew(picture), lines = {}, boxes = Object.values(picture.nodes).map((node) => node.at);
@@ -15,11 +15,11 @@ function geometry(picture) {
   const middle = (id) => { const [, y, , h] = picture.nodes[id]?.at ?? picture.frames?.[id] ?? []; return y + h / 2; }, inOrder = (...pair) => pair.sort((a, b) => a - b);
   const arrows = Object.entries(lines).map(([id, p]) => {
     const { from, to } = picture.edges[id], at = inOrder(p[1], p.at(-1)), boxes = inOrder(middle(from), middle(to));
-    return { at, boxes: boxes.includes(NaN) ? at : boxes }; // one that belongs to no box that is drawn
+    return { at, boxes: boxes.includes(NaN) ? at : boxes }; // an arrow to or from a box that is not drawn
   });
   let end = ranges[0][1];
   for (const [from, to] of ranges) {
-    if (from > end + HEADS) { // the cut is between the ends of the arrows at the boxes above it and of those at the boxes below it
+    if (from > end + HEADS) { // a cut passes between the arrow ends at the boxes above it and those at the boxes below it
       const low = Math.max(end, ...arrows.filter(({ at, boxes }) => boxes[0] < end && at[0] < from).map(({ at }) => at[0]));
       const high = Math.min(from, ...arrows.filter(({ at, boxes }) => boxes[1] > from && at[1] > end).map(({ at }) => at[1]));
       if (low < high) gaps.push([(low + high) / 2, arrows.filter(({ boxes }) => boxes[0] < end && boxes[1] > from).length]);
@@ -29,7 +29,7 @@ function geometry(picture) {
   return (picture.geometry = { lines, gaps, sets: {} });
 }
 
-// Where to cut for k columns: the tallest as low as can be, and a price for every arrow that is cut beyond the first.
+// Where to cut for k columns: minimise the height of the tallest one, plus a price for every cut arrow beyond the first.
 function cuts(picture, k) {
   const { gaps } = geometry(picture), at = [0, ...gaps.map(([y]) => y), picture.height], price = [0, ...gaps.map(([, n]) => 24 * (n - 1) + 0.001), 0];
   if (at.length < k + 1) return null;
@@ -49,7 +49,7 @@ function cuts(picture, k) {
   return out;
 }
 
-// One Bézier segment [x0, y0 ... x3, y3] in two at t.
+// Splits one Bézier segment [x0, y0 ... x3, y3] in two at t.
 export function halves(p, t) {
   const mid = (a, b) => a + (b - a) * t, first = [], second = [];
   for (const o of [0, 1]) {
@@ -62,7 +62,7 @@ export function halves(p, t) {
 
 const flipped = (p) => { const out = []; for (let i = p.length - 2; i >= 0; i -= 2) out.push(p[i], p[i + 1]); return out; }, goesUp = (p) => p[1] > p[p.length - 1];
 
-// An arrow, from its upper end, in the pieces that lie in one column each: [[column, points], ...]
+// An arrow, from its upper end, split into the pieces that lie in one column each: [[column, points], ...]
 function pieces(points, cut, columnOf) {
   const todo = [], out = [];
   for (let i = 0; i + 7 < points.length; i += 6) todo.push(points.slice(i, i + 8));
@@ -83,7 +83,7 @@ function pieces(points, cut, columnOf) {
   return out;
 }
 
-// The picture in k columns: its size, how far what stands at a height is moved, and each arrow anew. Null where it cannot be cut.
+// The picture in k columns: its size, how far each height is moved, and each arrow redrawn. Null if it cannot be cut.
 export function columns(picture, k) {
   const known = geometry(picture);
   if (k in known.sets) return known.sets[k];
@@ -92,7 +92,7 @@ export function columns(picture, k) {
   const columnOf = (y) => { let c = 0; while (c < cut.length && y > cut[c]) c++; return c; };
   const set = Array.from({ length: k }, (_, c) => ({ top: c ? cut[c - 1] : 0, end: c < k - 1 ? cut[c] : picture.height, low: Infinity, high: -Infinity, crossed: 0 }));
   const stretch = (c, x) => { set[c].low = Math.min(set[c].low, x); set[c].high = Math.max(set[c].high, x); };
-  // the number of a step stands out on the left
+  // a step's number sticks out on the left
   for (const { at: [x, y, w, h] } of Object.values(picture.nodes)) { const c = columnOf(y + h / 2); stretch(c, x - 16); stretch(c, x + w + 6); }
   for (const [x, y, w, h] of Object.values(picture.frames || {})) { const c = columnOf(y + h / 2); stretch(c, x - 6); stretch(c, x + w + 6); }
   const cutUp = {};
@@ -112,7 +112,7 @@ export function columns(picture, k) {
   });
   const lanes = set.map(() => 0), edges = {}, text = (q) => q.map((v) => v.toFixed(1)).join(" ");
   for (const [id, all] of Object.entries(cutUp)) {
-    const path = [], corner = (cx, cy, x, y) => { const [fx, fy] = path.slice(-2); path.push(fx + (cx - fx) / 3, fy + (cy - fy) / 3, cx, cy, x, y); }; // towards (cx, cy), then round it
+    const path = [], corner = (cx, cy, x, y) => { const [fx, fy] = path.slice(-2); path.push(fx + (cx - fx) / 3, fy + (cy - fy) / 3, cx, cy, x, y); }; // towards (cx, cy), then around the corner
     all.forEach(([c, points], i) => {
       const [dx, dy] = set[c].move, q = points.map((v, j) => v + (j % 2 ? dy : dx));
       if (!i) { path.push(...q); return; }
@@ -123,14 +123,14 @@ export function columns(picture, k) {
       path.push(...q.slice(2));
       height = Math.max(height, low + 3);
     });
-    const moves = all.map(([c]) => set[c].move), way = goesUp(known.lines[id]) ? (moves.reverse(), flipped(path)) : path; // its head is where it ends
+    const moves = all.map(([c]) => set[c].move), way = goesUp(known.lines[id]) ? (moves.reverse(), flipped(path)) : path; // its head is at its end
     edges[id] = { d: `M${text(way.slice(0, 2))}C${text(way.slice(2))}`, moves };
   }
   const moveAt = (y) => set[columnOf(y)].move, crossed = set.reduce((n, column) => n + Math.max(0, column.crossed - 1), 0);
   return (known.sets[k] = { width: k > 1 ? x + 8 : picture.width, height: k > 1 ? height + 12 : picture.height, edges, moveAt, crossed });
 }
 
-// The picture as it is in k columns: a picture like any other, made once.
+// The picture in k columns, computed once; it is used like any other picture.
 export function inColumns(picture, k) {
   const set = columns(picture, k);
   if (k === 1 || set.made) return set.made ?? picture;

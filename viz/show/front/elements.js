@@ -1,12 +1,12 @@
-// Elements of the page and of SVG, and the icons. Everything in a payload is untrusted text: it reaches the page through
-// textContent alone.
+// HTML and SVG elements, and the icons. Everything in a payload is untrusted text: it reaches the page only through
+// textContent.
 
 export const SVG = "http://www.w3.org/2000/svg";
 
-// Jupyter's shortcuts ("d d" deletes a cell, in Notebook 7 arrows too) look at the focused element: what can have the focus says no.
+// Jupyter's shortcuts ("d d" deletes a cell, in Notebook 7 also the arrows) look at the focused element: everything that can have the focus opts out.
 export const keepKeys = ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true");
 
-// h("p.note", { role: "status" }, "text", ...): an element of class mgv-note; its properties may be left out.
+// h("p.note", { role: "status" }, "text", ...): an element of class mgv-note; the properties are optional.
 export function h(what, props, ...children) {
   if (props?.constructor !== Object) [props, children] = [{}, [props, ...children]];
   const [tag, ...classes] = what.split("."), el = document.createElement(tag);
@@ -22,7 +22,7 @@ export function h(what, props, ...children) {
   return el;
 }
 
-// A button that looks like a word of text.
+// A button that looks like a word in the text.
 export const textButton = (text, act) => h("button.text-button", { onclick: act }, text);
 
 export function s(tag, attributes = {}, text) {
@@ -32,7 +32,7 @@ export function s(tag, attributes = {}, text) {
   return el;
 }
 
-// Puts the wanted children into an element, in this order; those that stand there already are not touched.
+// Puts the given children into an element, in this order; children that are already in place are not touched.
 export function arrange(parent, wanted) {
   let there = parent.firstElementChild;
   for (const child of wanted) child === there ? (there = there.nextElementSibling) : parent.insertBefore(child, there);

@@ -1,15 +1,15 @@
-// The rule of a step as an equation of the actual arrays: what it sends = what arrives × the local derivative, or the code of
-// the rule with every name in it replaced by its array. Nothing is computed that the pass did not: a quotient of two recorded
-// arrays is the local derivative where the rule acts entry by entry, and is left out where it is not defined.
+// The rule of a step as an equation of the actual arrays: what is sent = what arrives × the local derivative, or the code of
+// the rule with every name replaced by its array. It computes nothing that the pass did not: where the rule acts entry by
+// entry, the quotient of two recorded arrays is the local derivative; where that is undefined, it is left out.
 
 import { h } from "./elements.js";
 import { arrayView } from "./numbers.js";
 
-const TOKENS = /(?<![.\w])[A-Za-z_]\w*(?![\w(]|\.(?:shape|numel|ndim|dtype))/g; // names in code, but for attributes and functions
+const TOKENS = /(?<![.\w])[A-Za-z_]\w*(?![\w(]|\.(?:shape|numel|ndim|dtype))/g; // names in code, except attributes and functions
 
 const alike = (a, b) => Boolean(a && b) && String(a) === String(b);
 
-// ∂output/∂input along one edge: where the rule acts entry by entry, or one number arrives. An array like any other, or null.
+// ∂output/∂input along one edge, if the rule acts entry by entry or a single number arrives: an array, or null.
 export function local(step, { value, reduced }) {
   const { total } = step;
   if (step.totals || !total?.values || !value?.values || reduced || (total.values.length > 1 && !(step.pointwise && alike(total.shape, value.shape)))) return null;
@@ -18,16 +18,16 @@ export function local(step, { value, reduced }) {
   return { shape: value.shape, dtype: value.dtype, values, min: Math.min(...values), max: Math.max(...values), nonfinite: 0 };
 }
 
-// An array under which it says what it is.
+// An array with a caption below it.
 const term = (array, under, room, role) => h("span.term", { "data-role": role }, arrayView(array, room), under ? h("span.under", under) : null);
 const sign = (text) => h("span.sign", text);
 
-// The right side: code, in which every name that stands for a recorded array or number is that array or number.
+// The right side: the code, with every name of a recorded array or number replaced by its value.
 function inCode(code, known, labels, room) {
   const out = [];
   let at = 0, text = "";
   const write = () => { if (text.trim()) out.push(sign(text.trim())); text = ""; };
-  code = code.replaceAll(", keepdim=True", ""); // the code below has it
+  code = code.replaceAll(", keepdim=True", ""); // the code below the equation has it
   for (const { 0: name, index } of code.matchAll(TOKENS)) {
     const value = known.get(name), label = labels.get(name);
     if (!value) continue;
@@ -42,11 +42,11 @@ function inCode(code, known, labels, room) {
   return out;
 }
 
-// The names of what is saved that the equation of a rule shows anyway; none where the rule is in words.
+// The names of the saved tensors that the equation of a rule already shows; none if the rule is in words.
 const inWords = (code) => /[a-z] [a-z]/i.test((code || "").replace(/\b(if|else|for|in|not|and|or)\b/g, ""));
 export const shownIn = (code) => new Set(inWords(code) ? [] : [...(code || "").matchAll(TOKENS)].map(([name]) => name));
 
-// One line for each gradient that is sent. `first`: what arrives is shown in the first of them, and only named in the others.
+// One line for each gradient that is sent. With `first`, the line shows the array that arrives; the others only name it.
 export function equation(step, out, rule, to, { asked, room, factor, first }) {
   const total = step.totals || (asked && (step.incoming || []).length > 1) ? null : step.total, known = new Map((step.saved || []).map(({ name, value }) => [name, value]));
   const arrives = () => (first ? term(total, "arrives", room, "arrives") : sign("arrives"));
@@ -60,5 +60,5 @@ export function equation(step, out, rule, to, { asked, room, factor, first }) {
   return h("div.equation", left, right.length ? sign(unchanged || factor || shownIn(code).has("grad") ? "=" : "from") : null, right);
 }
 
-// How wide the arrays of an equation may be in a column of `wide` pixels, when there are so many side by side.
+// How wide each array of an equation may be, in a column of `wide` pixels that holds so many of them.
 export const roomFor = (wide, count) => Math.max(64, (wide - 28 - 16 * count) / count - 8);

@@ -1,4 +1,4 @@
-// What the pane shows, as a file: the picture as SVG or PNG, the page with all steps, the address of this step.
+// Exports: the picture as SVG or PNG, a page with all steps, a link to this step.
 
 import { h, s } from "./elements.js";
 import { download } from "./toolbar.js";
@@ -6,7 +6,7 @@ import { download } from "./toolbar.js";
 const LOOK = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "visibility", "display", "font-family", "font-size", "font-weight", "text-anchor", "transform", "transform-origin", "transform-box"];
 
 export const exporting = {
-  // The picture as it is painted now, with its look written into it.
+  // The picture as it is painted now, with its styles inlined.
   svgText() {
     const svg = this.picture.cloneNode(true), look = getComputedStyle(this.frame), [width, height] = this.size;
     const from = [...this.picture.querySelectorAll("*")], to = [...svg.querySelectorAll("*")];
@@ -30,7 +30,7 @@ export const exporting = {
     download(canvas.toDataURL("image/png"), this.fileName("png"));
   },
 
-  savePage() { // it holds itself
+  savePage() { // on a page of its own, the page itself
     const page = document.documentElement.cloneNode(true);
     page.querySelector("#pane").replaceChildren();
     for (const el of page.querySelectorAll("style:not(:first-of-type), script[type=module]")) el.remove();
@@ -41,7 +41,7 @@ export const exporting = {
 
   address() { return `#step=${this.shown}${this.wanted ? `&view=${this.wanted}` : ""}`; },
 
-  // The address of this step, to be copied with a click.
+  // Shows a link to this step, to be copied with a click.
   showShare() {
     this.more.open(false);
     const link = location.href.split("#")[0] + this.address(), field = h("input.answer", { type: "text", readonly: true, value: link, "aria-label": "Link", onfocus: () => field.select() }), copy = h("button.submit", "Copy");

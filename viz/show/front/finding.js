@@ -10,7 +10,7 @@ export const finding = {
     return h("span.tool", this.finder, this.found);
   },
 
-  // Everything that has a name: { words, node } of a function or a leaf, { words, box, node } of a module, once each.
+  // Everything that has a name, once each: { words, node } for a function or a leaf, { words, box, node } for a module.
   things() {
     const { data } = this, all = new Map(), boxes = (picture) => {
       for (const [id, node] of Object.entries(picture.nodes)) if (node.kind === "fold") all.set(node.name, { words: `${node.name} ${/: (\w+), [\d,]+ param/.exec(node.tooltip)?.[1] ?? ""}`, box: id, node: Object.keys(picture.folds).find((f) => picture.folds[f] === id) });
@@ -33,13 +33,13 @@ export const finding = {
     if (this.hits.length) this.follow(this.drawn.folds[this.hits[0].node] ?? this.hits[0].node);
   },
 
-  // In the picture as it is now: what was found, and the boxes that it is in.
+  // In the current picture: the matches, and the boxes they are in.
   markFound() {
     const ids = new Set((this.hits || []).flatMap(({ node, box }) => [box, node, this.drawn.folds[node]]));
     for (const [id, item] of this.nodes) item.group.classList.toggle("mgv-found", ids.has(id) || Boolean(this.time.mirrors[id] && ids.has(this.time.members[id][0])));
   },
 
-  // Goes to the step of the next one, and opens the box that it is in.
+  // Goes to the step of the next match, and opens the box it is in.
   nextFound(by = 1) {
     if (!this.hits?.length) return;
     this.hit = (this.hit + by + this.hits.length) % this.hits.length;
@@ -50,7 +50,7 @@ export const finding = {
     this.follow(this.drawn.nodes[box] ? box : this.drawn.folds[node] ?? node);
   },
 
-  // Opens box after box until the node, or the box that is meant, is drawn. What Python has to lay out first opens then.
+  // Opens box after box until the node, or the box itself, is drawn. A box that Python has to lay out first opens when that is done.
   openTo(node, box) {
     for (let id; (id = this.drawn.folds[node]) && id !== box && this.canOpen(id); ) {
       const open = this.open.size;

@@ -1,4 +1,4 @@
-// The forward pass, walked through before the backward pass: what each step computes, adds to the graph and keeps.
+// The forward pass, stepped through before the backward pass: what each step computes, adds to the graph and saves.
 
 import { h } from "./elements.js";
 import { arrayView } from "./numbers.js";

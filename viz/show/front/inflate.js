@@ -1,4 +1,4 @@
-// Unpacks what page.py packs: deflated text, each four bytes of it as five base85 digits, none special in HTML or JSON.
+// Unpacks what page.py packs: deflated text, with every four bytes as five base85 digits, none of them special in HTML or JSON.
 function inflate(text) {
   const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#[%,()*+-;.=/?@^_:{|}~";
   const whole = text.padEnd(Math.ceil(text.length / 5) * 5, "~"), words = new DataView(new ArrayBuffer(whole.length * 4 / 5));

@@ -1,11 +1,11 @@
-// What a pane does only where a kernel answers: what is in a closed box, a page of the pass, and in viz.explore a cut edge.
+// What a pane can do only with a running kernel: open a closed box, make a page of the pass, and cut an edge in viz.explore.
 
 import { s } from "./elements.js";
 import { abilities } from "./pane.js";
 import { unpack } from "./timeline.js";
 
 Object.assign(abilities, {
-  // Asks the kernel, and says so where it does not answer. `take` returns something when this is the answer.
+  // Asks the kernel, and shows a message if it does not answer. `take` returns something if this is the answer.
   ask(question, take) {
     const late = setTimeout(() => { this.sentence.textContent = "The kernel is not responding. Run the cell again."; }, 4000);
     const heard = (message) => {
@@ -17,7 +17,7 @@ Object.assign(abilities, {
     this.model.send(question);
   },
 
-  // What is in a box of a box is sent when somebody opens it.
+  // The contents of a box inside a box are sent when somebody opens it.
   fetch(id, then) {
     const home = (picture) => (id in picture.nodes ? picture : Object.values(picture.insides || {}).map(home).find(Boolean));
     this.ask({ open: id }, (message) => {
@@ -30,7 +30,7 @@ Object.assign(abilities, {
     });
   },
 
-  // In viz.explore a click on an edge cuts or joins it. Python does it; the list of edges above the picture does the same by keys.
+  // In viz.explore a click on an edge cuts or joins it. Python does the work; the list of edges above the picture offers the same by keyboard.
   offerCuts() {
     for (const [id, name] of Object.entries(this.data["edge names"] || {})) {
       const group = this.edges.get(id)?.group, line = group?.querySelector(".line");
@@ -41,7 +41,7 @@ Object.assign(abilities, {
     }
   },
 
-  // The first move of a control around the pane begins a change: what follows is compared with the state before it.
+  // The first move of a control around the pane starts a change: what follows is compared with the state before it.
   reportPresses(around) {
     if (this.pressing) return;
     this.pressing = ({ target }) => target.closest(".widget-slider, .widget-text") && this.model.send({ press: true });

@@ -1,26 +1,26 @@
-// Two lanes: what only they ask of the pane. Values flow in one lane, gradients come back in the other; a number travels along its way.
+// Two lanes: the methods of the pane that only this view needs. Values flow in one lane, gradients return in the other; a number travels with them.
 
 import { s } from "./elements.js";
 import { abilities } from "./pane.js";
 
-const TRAVEL = 620; // ms from a function to what it sends to
+const TRAVEL = 620; // ms from a function to the receiver of its gradient
 
 Object.assign(abilities, {
-  // Whether what goes along an arrow is written on it: in two lanes the card at its end says it, but where several come together each
-  // is seen with the sum.
+  // Whether the gradient is written on an arrow. In two lanes the card at its end shows it, but where several gradients meet, each
+  // is shown beside their sum.
   writtenOn(id) {
     if (this.drawn.view !== "lanes") return true;
     const { edges } = this.drawn, { to } = edges[id];
     return edges[id].kind === "backward" && Object.values(edges).filter((edge) => edge.to === to && edge.kind === "backward").length > 1;
   },
 
-  // What a leaf's .grad holds before the pass comes to it, or the word that it holds nothing.
+  // A leaf's .grad before the pass reaches it, or a word for an empty one.
   heldBefore(id) {
     const leaf = this.drawn.view === "lanes" ? this.data.leaves.find(({ node }) => node === id) : null;
-    return leaf ? (this.asking && leaf.before ? "held" : leaf.before ?? "None") : null; // what an earlier pass left may be what is asked
+    return leaf ? (this.asking && leaf.before ? "held" : leaf.before ?? "None") : null; // the .grad from an earlier pass may be the answer to a question
   },
 
-  // One step on, the step's number goes from its function along each arrow that it sends on; where the reader's system allows motion.
+  // One step forward, the step's gradient travels from its function along each arrow, if the reader's system allows motion.
   travel(k, from) {
     if (this.drawn.view !== "lanes" || k !== from + 1 || k < 1 || this.reducedMotion.matches || this.asking) return;
     for (const edge of this.data.steps[k - 1].outgoing || []) {

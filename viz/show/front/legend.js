@@ -1,9 +1,9 @@
-// Keys and legend: what a key does, and every look that a picture uses, no others.
+// Help: what each key does, and a legend of the styles that this picture uses.
 
 import { h, s, textButton } from "./elements.js";
 
 const KEYS = [["← →", "one step"], ["⇧← ⇧→", "part by part"], ["Home End", "first, last"], ["Space", "play, pause"], ["+ − 0", "larger, smaller, show all"], ["↑ ↓ [ ]", "move the picture"], ["/", "find; Enter: next"], ["F", "full window"], ["Esc", "close"]];
-// [what uses it, its look, what it means]: a look is listed where something in the picture has it, now or at another step
+// [where it is used, its style, its meaning]; a style is listed if something in the picture has it, now or at another step
 const NODES = [[".node.value", "value", "a value of the forward pass"], [".node.gradient", "value gradient", "its gradient, in the lane below"], [".node.op", "op", "an operation"],
   [".node.function", "function", "backward function"], [".node.function, .node.fold", "function mgv-ready", "ready: everything it needs has arrived"], [".node.function, .node.fold", "function mgv-firing", "fires in this step"], [".node.function, .node.fold", "function mgv-done", "done, with the number of its step"],
   [".node.leaf:not(.no-grad)", "leaf", "leaf that requires grad"], [".node.alias", "leaf alias", "the same leaf again"], [".node.accumulate", "accumulate", "AccumulateGrad adds to .grad"], [".node.fold", "fold", "a module, or several nodes, in one box: a double click opens it"],

@@ -1,14 +1,14 @@
-// A picture set anew for a window that is too narrow for it: the same boxes from top to bottom, in each row as many as it holds.
-// What passes a row has a lane in it, so no arrow lies under a box. No picture of this is sent: it is made where it is needed, and
-// a page of which every window holds a picture goes without this file.
+// A new arrangement of a picture for a window that is too narrow for it: the same boxes, from top to bottom, as many in a row as fit.
+// An arrow that passes a row has a lane in it, so none lies under a box. Python does not send this arrangement; it is computed
+// when needed, and a page whose pictures all fit does not include this file.
 
 import { abilities } from "./pane.js";
 import { anew, moved, movedNode, numbersOf } from "./svg.js";
 import { readable } from "./viewport.js";
 
-const BETWEEN = 18, BESIDE = 11, BELOW = 25, HEAD_LONG = 7, EDGE = [16, 10], SWEEPS = 12, MOST = 60, INSET = 72; // points: between boxes, beside a lane, between rows; of the head of an arrow; left, where numbers stand out, and right; rounds; boxes; pixels of a frame, and of the lanes beside it
+const BETWEEN = 18, BESIDE = 11, BELOW = 25, HEAD_LONG = 7, EDGE = [16, 10], SWEEPS = 12, MOST = 60, INSET = 72; // points: between boxes, beside a lane, between rows, of an arrowhead, left (where step numbers stick out) and right; the number of sweeps; the maximum number of boxes; pixels for a frame and the lanes beside it
 
-// Which boxes stand in a row: what closes most arrows first, as long as there is room for it and for the lanes of what stays open.
+// Assigns boxes to rows: first those that complete the most arrows, as long as there is space for them and for the lanes of incomplete arrows.
 function inRows(boxes, lines, most) {
   const rows = [];
   let ready = boxes.filter((box) => !box.above.length), lanes = 0;
@@ -31,7 +31,7 @@ function inRows(boxes, lines, most) {
     }
     rows.push(row);
   }
-  for (const line of lines) { // and the lanes between its ends
+  for (const line of lines) { // the lanes between its two ends
     line.way = [line.high];
     for (let r = line.high.row + 1; r < line.low.row; r++) {
       const t = (r - line.high.row) / (line.low.row - line.high.row), lane = { lane: true, w: 0, x: line.high.x + (line.low.x - line.high.x) * t, next: [] };
@@ -46,7 +46,7 @@ function inRows(boxes, lines, most) {
 
 const apart = (a, b) => (a.w + b.w) / 2 + (a.lane || b.lane ? BESIDE : BETWEEN);
 
-// The places in a row nearest to where its boxes would like to be: those that are in each other's way share what is left over.
+// The positions in a row closest to those the boxes want; boxes that compete for a position share the difference.
 function placed(row, most) {
   let at = 0;
   const blocks = [];
@@ -73,7 +73,7 @@ function crossings(rows) {
   return n;
 }
 
-// Side by side as their arrows ask for, from above and from below in turn; the order with the fewest crossings stays.
+// Orders each row by where its arrows come from and lead to, downwards and upwards in turn; keeps the order with the fewest crossings.
 function arranged(rows, most) {
   const want = (box, ways) => {
     const near = box.next.filter(([, way]) => ways.includes(way));
@@ -96,7 +96,7 @@ function arranged(rows, most) {
   for (let k = 0; k < SWEEPS; k++) sweep(k % 2 ? [1, -1] : [-1, 1], false);
 }
 
-// Where a line leaves and reaches its boxes: those of one side apart from each other.
+// Where a line leaves its upper box and reaches its lower one: lines on the same side are spread apart.
 function ports(boxes) {
   for (const box of boxes) for (const side of ["above", "below"]) {
     const end = side === "below" ? "from" : "to", other = (line) => line.way.at(side === "below" ? 1 : -2).x;
@@ -105,14 +105,14 @@ function ports(boxes) {
   }
 }
 
-// What sets a picture in rows, where some of its boxes are to be opened with as much room as they need; in a frame there is less.
+// A function that arranges a picture in rows, with the space that its open boxes need; inside a frame there is less of it.
 abilities.grown = (space) => (picture, depth, boxes, need) => {
   const grown = boxes.map((id) => { const node = picture.nodes[id], [x, y, w, h] = node.at, [wide, tall] = [need(id, 0), need(id, 1)]; return [id, { ...node, at: [x + (w - wide) / 2, y + (h - tall) / 2, wide, tall] }]; });
   const before = boxes.length ? { ...picture, nodes: { ...picture.nodes, ...Object.fromEntries(grown) }, width: Infinity, rows: null } : picture, set = inWidth(before, space - INSET * depth);
   return set === before ? picture : set;
 };
 
-// The picture no wider than `space` where it can be read, and its boxes allow it. As it is where an arrow has to stay in its row.
+// The picture, no wider than `space` if it can then be read and its boxes fit. Unchanged if an arrow joins two boxes of the same height.
 function inWidth(picture, space) {
   const most = Math.floor(space / readable(picture));
   if (picture.direction === "LR" || picture.view === "lanes" || picture.frames || picture.width <= most || Object.keys(picture.nodes).length > MOST) return picture;
@@ -143,13 +143,13 @@ function inWidth(picture, space) {
     if (!line) continue;
     const p = [xs[0], way[0].end + (up ? HEAD_LONG : 0)], end = way.at(-1).top - (up ? 0 : HEAD_LONG);
     const go = (x, y) => { const [fx, fy] = p.slice(-2), mid = (fy + y) / 2; if (y > fy + 0.5) p.push(fx, mid, x, mid, x, y); };
-    go(xs[0], way[0].till); // beside what is taller it goes straight
+    go(xs[0], way[0].till); // straight down beside a taller neighbour
     way.slice(1).forEach((next, i) => { go(xs[i + 1], Math.min(end, next.from)); go(xs[i + 1], Math.min(end, next.till)); });
     const points = up ? p.reduce((out, _v, i) => (i % 2 ? out : [p[i], p[i + 1], ...out]), []) : p, old = numbersOf(line.getAttribute("d")).slice(-4), [x, y] = points.slice(-2);
     line.setAttribute("d", `M${points.slice(0, 2)}C${points.slice(2).map((v) => v.toFixed(1)).join(" ")}`);
     for (const part of el.querySelectorAll(".head, .hook")) {
       const d = part.getAttribute("d"), tip = numbersOf(d), [dx, dy] = (tip.length === 6 ? tip : old).slice(0, 2).map((v, o) => (tip.length === 6 ? v - old[2 + o] : old[2 + o] - v)), long = (up ? -1 : 1) / (Math.hypot(dx, dy) || 1);
-      if (/[Aal]/.test(d)) moved(part, x - old[2], y - old[3]); // not turned: a hook, and a pair of scissors
+      if (/[Aal]/.test(d)) moved(part, x - old[2], y - old[3]); // a hook and a pair of scissors are moved, not rotated
       else part.setAttribute("d", d.replace(/(-?[\d.]+)[ ,](-?[\d.]+)/g, (_all, px, py) => { const [u, v] = [px - old[2], py - old[3]]; return `${(x + (u * dy - v * dx) * long).toFixed(1)},${(y + (u * dx + v * dy) * long).toFixed(1)}`; }));
     }
   }

@@ -2,7 +2,7 @@
 
 import { h, s } from "./elements.js";
 
-// Four significant digits: as much as a learner compares, as little as fits a cell. ASCII minus, so it can be pasted.
+// Four significant digits: enough for a learner to compare, few enough to fit a cell. ASCII minus, so it can be pasted.
 export function number(x) {
   if (typeof x !== "number") return String(x);
   const size = Math.abs(x);
@@ -12,7 +12,7 @@ export function number(x) {
   return String(Number(x.toPrecision(4)));
 }
 
-// The numbers of one array with one count of decimals, so that they line up.
+// The numbers of one array with the same number of decimals, so that they line up.
 export function numbers(values, most = 4) {
   const sizes = values.filter((x) => typeof x === "number" && x !== 0).map(Math.abs);
   if (!sizes.length || Math.max(...sizes) >= 1e5 || Math.max(...sizes) < 1e-3) return values.map(number);
@@ -20,7 +20,7 @@ export function numbers(values, most = 4) {
   return values.map((x) => (typeof x === "number" ? x.toFixed(decimals) : x));
 }
 
-// The numbers of a small array as they fit into so many pixels: four decimals, else two, else null.
+// The numbers of a small array, if they fit into so many pixels: with four decimals, else with two, else null.
 export function fitting(values, cols, room) {
   if (values.length === 1) return values.map(number);
   for (const most of [4, 2]) {
@@ -39,14 +39,14 @@ export const finite = (x) => (typeof x === "number" ? Math.abs(x) : 0);
 export const scaleOf = (a) => Math.max(finite(a.min), finite(a.max)) || 1;
 
 const SIDE = 8;
-const parts = (n) => { // 0 ... n in at most SIDE parts of about one length
+const parts = (n) => { // 0 ... n in at most SIDE parts of about equal length
   const count = Math.min(SIDE, n), long = n % count, size = Math.floor(n / count), starts = [0];
   for (let i = 0; i < count; i++) starts.push(starts[i] + size + (i < long ? 1 : 0));
   return starts;
 };
 
-// At most 8 x 8 cells for an array, whatever its shape: leading axes are stacked, and where that is not enough a cell stands
-// for a block, by its number of largest magnitude. Worked out once.
+// At most 8 x 8 cells for an array of any shape: leading axes are stacked, and if there are still too many entries, a cell
+// represents a block by its entry of largest magnitude. Computed once.
 export function grid(a) {
   if (a.cells && (a.cells.values || !a.values)) return a.cells;
   const known = shaped.get(a);
@@ -67,15 +67,15 @@ export function grid(a) {
 }
 const shaped = new WeakMap();
 
-// A cell's class says the sign; its opacity says the size. The minus mark says the sign once more, without colour.
+// A cell's class is its sign; its opacity is its size. The minus mark repeats the sign, without colour.
 export function cellLook(x, scale) {
   if (typeof x !== "number") return ["bad", 1];
   const size = Math.min(1, Math.abs(x) / scale) ** 0.7;
   return [x < 0 ? "minus" : x > 0 ? "plus" : "zero", size];
 }
 
-// Paints an array into a box of the given size: the one picture of numbers, in the graph and in the panel alike. With `texts` the
-// numbers are written on their cells, which are paler then.
+// Paints an array into a box of the given size, the same way in the graph and in the panels. With `texts`, the numbers are
+// written on their cells, which are then paler.
 export function paintCells(a, x, y, width, height, gap = 0.8, texts = null, font = 0) {
   const { rows, cols, values } = grid(a);
   const g = s("g", { class: texts ? "mgv-cells mgv-written" : "mgv-cells" });
@@ -97,13 +97,13 @@ export function paintCells(a, x, y, width, height, gap = 0.8, texts = null, font
   return g;
 }
 
-// A box of the picture: numbers are written where they have room for letters of the `least` size, painted where they have not.
+// Paints the box of an array: the numbers are written if they fit in letters of size `least`, otherwise cells are painted.
 export function paintBox(a, x, y, width, height, least) {
   const { rows, cols } = grid(a), w = width / cols, t = height / rows, few = a.values?.length && a.values.length <= 12 && rows * cols === a.values.length && w >= 20 && t >= 10;
   let font;
   const texts = few ? [3, 2].map((digits) => a.values.map((value) => (value.toPrecision ? number(Number(value.toPrecision(digits))) : value)))
     .find((all) => (font = Math.floor(10 * Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...all.map((text) => text.length))))) / 10) >= least) : null;
-  return texts ? paintCells(a, x, y, width, height, 1, texts, font) : paintCells(a, x, y, width, height); // no number is smaller than can be read
+  return texts ? paintCells(a, x, y, width, height, 1, texts, font) : paintCells(a, x, y, width, height); // no number is written too small to be read
 }
 
 export function arrayText(a) {
@@ -122,14 +122,14 @@ function heatMap(a, side, most) {
   return svg;
 }
 
-// An array as small as it can be told apart: one number as such, else its cells and its shape.
+// An array as small as possible: one number is written, a larger array is cells with their shape.
 export function thumbnail(a, most = 34) {
   if (!a?.shape || a.values?.length === 1 || a.parts || a.values?.length === 0) return arrayView(a, 70);
   return h("span.array", { title: arrayText(a), "data-values": a.values ? JSON.stringify(a.values) : null, "data-shape": JSON.stringify(a.shape) }, heatMap(a, 10, most), h("span.shape", shapeText(a.shape)));
 }
 
-// Small arrays as numbers, larger ones as a heat map with shape, range and scale. `room`: pixels that it may take in a line;
-// without, all that a column of the panel has.
+// Small arrays as numbers, larger ones as a heat map with shape, range and scale. `room`: how many pixels it may take in a
+// line; by default the width of a panel's column.
 export function arrayView(a, room = null) {
   if (a === null || a === undefined) return h("span.none", "None");
   if (!a.shape) return h("code.plain", a.text || "");

@@ -1,13 +1,13 @@
-// Looking around: overlays, tips, what a box is, what goes along an edge.
+// Overlays and tooltips: what a box is, and what goes along an edge.
 
 import { h, s, textButton } from "./elements.js";
 import { arrayView, number, scaleOf } from "./numbers.js";
 import { bytesText } from "./timeline.js";
 
-// Of all that goes along an arrow in the pass, the array with the largest number.
+// The array with the largest number among all that go along an arrow during the pass.
 const largest = (entries) => entries.map((entry) => entry.array).filter((array) => array && array.shape).reduce((a, b) => (a && scaleOf(a) >= scaleOf(b) ? a : b), null);
 
-// Shows what belongs to a point beside it, inside what it is part of: of a pane the stage, so that it never covers the panels.
+// Shows an element next to a point. In a pane it stays inside the stage, so that it never covers the panels.
 export function placeBeside(el, around, x, y) {
   const box = around.getBoundingClientRect();
   el.style.right = "auto";
@@ -41,10 +41,10 @@ export const overlays = {
     this.legend(name);
   },
 
-  // What goes along an arrow: all of it, or while questions are asked what has been.
+  // The gradients that go along an arrow: all of them, or while questions are asked those already sent.
   entriesOf(id) { const all = this.time.sendings[id]; return this.asking ? all.filter(({ at }) => at <= this.limit) : all; },
 
-  // Bytes that each box of the picture keeps: of a folded one the sum of what is in it, of a tensor beside its function nothing.
+  // Bytes saved by each box of the picture: for a folded box their sum, for a tensor next to its function nothing.
   keptBy() {
     const sum = (id) => (this.time.mirrors[id] ? 0 : this.time.members[id].reduce((n, f) => n + (this.bytes.get(f) ?? 0), 0));
     return new Map([...this.nodes.keys()].map((id) => [id, sum(id)]).filter(([, bytes]) => bytes));
@@ -69,7 +69,7 @@ export const overlays = {
     return this.nodes.has(id) ? id : null;
   },
 
-  // What of the picture a pointer is on.
+  // The part of the picture under a pointer.
   elementsAt(event) {
     const { target } = event, toggle = target.closest("[data-toggle]")?.dataset.toggle, node = this.nodeAt(target), { cut } = target.dataset;
     return { toggle, node, cut, edge: toggle || node || this.options.cut ? null : this.edgeAt(event) };
@@ -81,7 +81,7 @@ export const overlays = {
     placeBeside(this.tip, this.stage, event.clientX, event.clientY);
   },
 
-  // What is known of a box: what it is, its value, its gradient as far as the pass has come.
+  // What is known about a box: its kind, its value, its gradient as far as the pass has come.
   summary(id) {
     const node = this.drawn.nodes[id], known = this.time.members[id].length === 1 ? this.time.gradOf(id, this.k) : null;
     const part = (who, array) => (array ? h("div.part", h("span.subject", who), arrayView(array)) : "");
@@ -91,7 +91,7 @@ export const overlays = {
       shut ? h("p.note", "It opens in a live notebook and in a saved page.") : "", part("value", node.value), part("tangent", node.tangent), part("grad", known)];
   },
 
-  // A box that was clicked: an outline, what it is, and the ways on.
+  // After a click on a box: an outline, a description, and buttons for what can be done next.
   select(id) {
     for (const item of this.nodes.values()) item.group.classList.remove("mgv-selected");
     this.tip.hidden = true;
@@ -108,13 +108,13 @@ export const overlays = {
     this.fillPop();
     const { right, top } = item.group.getBoundingClientRect();
     placeBeside(this.pop, this.stage, right - 6, top);
-    this.pop.inert = true; // the second click of a double click goes through it
+    this.pop.inert = true; // so that the second click of a double click reaches the box
     setTimeout(() => { this.pop.inert = false; }, 400);
   },
 
   closer() { return textButton("Close", () => { this.pop.hidden = true; this.frame.focus({ preventScroll: true }); }); },
 
-  // The edge under the pointer, or as near to it as a finger is.
+  // The edge under the pointer, or within a finger's width of it.
   edgeAt(event) {
     for (const [dx, dy] of [[0, 0], [0, 4], [4, 0], [0, -4], [-4, 0], [0, 8], [8, 0], [0, -8], [-8, 0]]) {
       const group = document.elementFromPoint(event.clientX + dx, event.clientY + dy)?.closest("g.edge");
@@ -123,7 +123,7 @@ export const overlays = {
     return null;
   },
 
-  // What goes along an edge, and in which step: of an arrow that stands for several, each.
+  // What goes along an edge, and at which step; for an arrow that stands for several edges, each of them.
   showEdge(id, event) {
     const edges = this.time.lines[id].filter((edge) => edge in this.time.sent);
     const row = (edge) => {

@@ -1,4 +1,4 @@
-// The picture in the pane: built once, and what each step changes in it.
+// Builds the picture in the pane once, and updates it at each step.
 
 import { halves } from "./columns.js";
 import { h, keepKeys, s } from "./elements.js";
@@ -9,7 +9,7 @@ export const painting = {
   buildPicture() {
     const svg = cleanSvg(this.drawn.svg);
     for (const name of ["width", "height"]) svg.removeAttribute(name);
-    svg.setAttribute("role", Object.keys(this.drawn.folds).length ? "group" : "img"); // in an image no button can be reached
+    svg.setAttribute("role", Object.keys(this.drawn.folds).length ? "group" : "img"); // an element with the role img hides its buttons from screen readers
     svg.setAttribute("aria-label", `Graph of ${this.data.title || "a tensor"}: ${Object.keys(this.drawn.nodes).length} boxes`);
     svg.setAttribute("class", "mgv-svg");
     this.nodes = new Map();
@@ -29,7 +29,7 @@ export const painting = {
       item.bounds = node.at ? { x: node.at[0], y: node.at[1], width: node.at[2], height: node.at[3] } : null;
       for (const key of ["value", "tangent"]) if (node.box?.[key] && node[key]?.shape) item.group.append((item[key] = paintBox(node[key], ...node.box[key], this.least)));
     }
-    // when a node or an edge comes to be in the forward pass
+    // when a node or an edge appears in the forward pass
     this.appears = new Map();
     this.forward.forEach((made, i) => made.nodes.forEach((id) => this.appears.set(id, i + 1)));
     for (const [id, edge] of Object.entries(this.drawn.edges)) this.appears.set(id, Math.max(this.appears.get(edge.from) || 0, this.appears.get(edge.to) || 0));
@@ -41,20 +41,20 @@ export const painting = {
     return svg;
   },
 
-  // The words on the arrows, each where it touches least. What there is to touch: its middle, its size, what that costs, and of what it is.
+  // Places the labels on the arrows where they overlap least. Each obstacle: its middle, its size, its cost, and the item it belongs to.
   clearLabels(captions) {
     const { nodes, edges } = this, around = (this.around = []), box = (x, y, w, h, price, of) => around.push([x + w / 2, y + h / 2, w, h, price, of]);
     const several = new Set(Object.values(this.drawn.folds ?? {}));
     for (const [id, { bounds, group }] of nodes) {
       if (!bounds) continue;
       const { x, y, width, height } = bounds;
-      several.has(id) ? box(x, y - 6, width + 6, height + 6, 9) : box(x, y, width, height, 9); // of a folded one with what shows behind it
-      box(x - 8, y - 9, several.has(id) ? 56 : 34, 17, 3); // the number of its step, or the numbers of its first and last
+      several.has(id) ? box(x, y - 6, width + 6, height + 6, 9) : box(x, y, width, height, 9); // a folded box has a second outline behind it
+      box(x - 8, y - 9, several.has(id) ? 56 : 34, 17, 3); // the number of its step, or of its first and last step
       if (group.querySelector(".mgv-open")) box(x + width - 10, y - 7, 16, 16, 9);
     }
     for (const [x, y, w] of captions) box(x - w / 2, y - 12, w, 15, 9);
     for (const [id, item] of edges) {
-      const way = edges.size <= 80 ? this.pathOf(item) : []; // of more they are not asked: there an arrow says nothing but in its step
+      const way = edges.size <= 80 ? this.pathOf(item) : []; // with more edges there are no labels: an arrow shows its gradient only at its own step
       way.forEach(([x, y], i) => (way[i + 1] ? box(x, y, 0, 0, 1, item) : box(x - 5, y - 5, 10, 10, 3)));
       for (const hook of item.group.querySelectorAll(".hook")) { const [x, y] = numbersOf(hook.getAttribute("d")); box(x - 6, y - 1, 12, 12, 3); } // its path begins at the top
       const labelled = this.drawn.edges[id].label_box;
@@ -64,12 +64,12 @@ export const painting = {
       const item = edges.get(id), label = item.group.querySelector(".label"), [left, top] = this.drawn.edges[id].label_box;
       item.spot = this.clear(id, w, h, [x, y]);
       label.replaceChildren(s("rect", { class: "label-bg", x: left + 3, y: top + 1, width: w - 6, height: h - 2, rx: 4 }), s("text", { class: "label-text", x: left + w / 2, y: top + h / 2 + 3.5, "font-size": 10 }, label.textContent));
-      label.setAttribute("display", item.spot[2] >= 1 ? "none" : "inline"); // where it touches something wherever it is put, the panels say it
+      label.setAttribute("display", item.spot[2] >= 1 ? "none" : "inline"); // if it overlaps something wherever it is put, it is hidden; the panels show it
       label.setAttribute("transform", `translate(${item.spot[0] - left - w / 2} ${item.spot[1] - top - h / 2})`);
     }
   },
 
-  // Points of an arrow, about 3 apart, where it stands in the picture.
+  // Points along an arrow, about 3 apart.
   pathOf(item) {
     if (item.way) return item.way;
     const v = numbersOf(item.group.querySelector(".line")?.getAttribute("d") ?? ""), way = (item.way = []);
@@ -80,12 +80,12 @@ export const painting = {
     return way;
   },
 
-  // Where a label of this size touches least, on its arrow or beside it, and how much. `from`: where it stays if it touches nothing there.
+  // Where a label of this size overlaps least, on its arrow or beside it, and how much. `from`: its present place, which it keeps if nothing overlaps there.
   clear(id, w, h, from) {
     const item = this.edges.get(id), way = this.pathOf(item), start = from ?? way[way.length >> 1], ends = [[w, 0], [h, 1]].map(([by, o]) => { const at = [start[o], ...way.map((p) => p[o])]; return [Math.min(...at) - 1.5 * by - 9, Math.max(...at) + 1.5 * by + 9]; });
     const [[low, high], [top, end]] = ends, others = (this.around = this.around.filter((one) => one[5] !== id));
-    const near = others.filter(([x, y, wide, tall, , of]) => of !== item && x + wide / 2 > low && x - wide / 2 < high && y + tall / 2 > top && y - tall / 2 < end).sort((a, b) => b[4] - a[4]); // what costs most first
-    const trouble = (x, y, most, more) => { // no further than to the most
+    const near = others.filter(([x, y, wide, tall, , of]) => of !== item && x + wide / 2 > low && x - wide / 2 < high && y + tall / 2 > top && y - tall / 2 < end).sort((a, b) => b[4] - a[4]); // the most expensive first
+    const trouble = (x, y, most, more) => { // stops once the cost reaches the limit
       let n = more + (x < w / 2 || y < h / 2 || x > this.size[0] - w / 2 || y > this.size[1] - h / 2 ? 9 : 0) + Math.hypot(x - start[0], y - start[1]) / 300;
       for (let i = 0; i < near.length && n < most; i++) { const one = near[i]; if (Math.abs(x - one[0]) < (w + one[2]) / 2 + 1 && Math.abs(y - one[1]) < (h + one[3]) / 2 + 1) n += one[4]; }
       return n;
@@ -99,13 +99,13 @@ export const painting = {
     return best;
   },
 
-  // Whether what is in a box has room where the box is. A wide window scrolls; in a narrow one nothing may be wider than it.
+  // Whether the contents of a box fit where the box is. A wide window can scroll; in a narrow one nothing may be wider than the window.
   hasRoom(id) {
     const picture = this.base?.nodes[id] ? this.base : this.drawn.uncut ?? this.drawn, inside = picture.insides?.[id], room = this.el.clientWidth || window.innerWidth;
     return !inside || room >= 600 || picture.width + Math.max(0, Math.max(inside.width, 6.6 * Math.min(28, picture.nodes[id].name.length) + 44) + 12 - picture.nodes[id].at[2]) <= room - 18;
   },
 
-  // The button on a box that opens where it stands, and on its frame, which closes.
+  // The button on a box that opens in place, and the one on its frame that closes it.
   opener(id, name, open, x, y) {
     const g = s("g", { class: "mgv-open", "data-toggle": id, tabindex: 0, role: "button", "aria-expanded": open, "aria-label": `${open ? "Close" : "Open"} ${name}` });
     g.append(s("circle", { cx: x, cy: y, r: 8 }), s("path", { d: `M${x - 4} ${y}h8${open ? "" : `M${x} ${y - 4}v8`}` }));
@@ -115,7 +115,7 @@ export const painting = {
 
   canOpen(id) { return Object.values(this.drawn.folds).includes(id) && (Boolean(this.options.opens) || id in (this.drawn.insides || {})) && this.hasRoom(id); },
 
-  // A double click: a box opens, and nothing else does.
+  // A double click opens a box and does nothing else.
   opens(id) {
     if (!id || !this.canOpen(id)) return;
     this.pop.hidden = true;
@@ -123,7 +123,7 @@ export const painting = {
     this.toggle(id);
   },
 
-  // The arrays in the boxes again, with letters that are not smaller than `least`.
+  // Repaints the arrays in the boxes, with letters no smaller than `least`.
   rewrite(least) {
     this.least = least;
     for (const [id, item] of this.nodes) {
@@ -133,7 +133,7 @@ export const painting = {
     }
   },
 
-  // Opens or closes a box, and zooms to what is in it; closed, its corner stays where it was.
+  // Opens or closes a box, and zooms to its contents; when it closes, its corner stays where it was.
   toggle(id, then = () => {}) {
     if (!this.open.has(id) && !(id in (this.drawn.insides || {}))) return this.fetch(id, then);
     const corner = () => this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.querySelector(".shape:last-of-type, rect").getBoundingClientRect(), before = corner();
@@ -145,17 +145,17 @@ export const painting = {
     else if (before && after) { this.view.scrollLeft += after.left - before.left; this.view.scrollTop += after.top - before.top; }
     this.showCrumbs();
     this.markFound();
-    if (document.activeElement !== this.finder) button?.focus({ preventScroll: true }); // who finds goes on finding
+    if (document.activeElement !== this.finder) button?.focus({ preventScroll: true }); // the focus stays in the search field
   },
 
-  // Paints the picture as it is after step k. From one step of the pass to another only what looks different then is touched.
+  // Paints the picture as it is after step k. From one step of the pass to the next, only what changes is touched.
   paint(k, at) {
     const from = this.painted, steps = Math.abs(k - from), { changes } = this.time, ids = new Set();
-    this.painted = this.ahead || this.options.ask === "order" ? null : k; // walking forward, or asked who is ready, all is looked at
+    this.painted = this.ahead || this.options.ask === "order" ? null : k; // everything is repainted during the forward pass and when the question is which node is ready
     if (this.painted === null || from === null || steps > 40) for (const id of [...this.nodes.keys(), ...this.edges.keys()]) ids.add(id);
     else for (let i = Math.min(k, from) + 1; i <= Math.max(k, from); i++) for (const id of changes[i] || []) ids.add(id);
     const made = k < 0 && at > 0 ? this.forward[at - 1].nodes : [];
-    const hidden = this.asking && this.options.ask === "order" && k >= this.limit; // who is ready is what is asked
+    const hidden = this.asking && this.options.ask === "order" && k >= this.limit; // which nodes are ready is the question
     for (const id of ids) this.nodes.has(id) ? this.paintNode(id, k, at, made, hidden) : this.edges.has(id) && this.paintEdge(id, k, at);
     this.travel?.(k, from);
   },
@@ -189,17 +189,17 @@ export const painting = {
     if (sent.length || item.sent) this.label(id, item, sent);
   },
 
-  // The order in which nodes fired, written on them: "done" is said by a number, not by colour alone.
+  // Writes the order in which nodes fired on them: "done" is shown by a number, not by colour alone.
   number(id, item, k) {
     const at = this.time.first(id), last = this.time.last(id);
     const want = at !== undefined && at <= k && !(this.drawn.view === "lanes" && this.drawn.nodes[id].function !== id); // once for each function
     if (want && !item.badge && item.bounds) {
       const { x, y, width, height } = item.bounds;
-      const check = this.data.steps[at - 1].check; // its gradient against a finite difference: a tick, or an exclamation mark
+      const check = this.data.steps[at - 1].check; // its gradient compared with a finite difference: a tick or an exclamation mark
       const text = (last > at ? `${at}–${last}` : String(at)) + ((this.data.differs || {})[at] ? "≠" : "") + (check && !check.ok ? "!" : ""), mark = check && check.ok ? 9 : 0, w = 8 + 5.5 * text.length + mark;
       const diamond = /\baccumulate\b/.test(item.base), round = /\bfunction\b/.test(item.base) && this.drawn.view === "graph";
       const [dx, dy] = diamond ? [0.24, 0.2] : round ? [0.12, 0.1] : [0.01, /\balias\b/.test(item.base) ? -0.04 : 0.02];
-      const above = this.drawn.view === "lanes" && /\bfunction\b/.test(item.base), cx = above ? x + width / 2 : Math.max(x + width * dx, x - 8 + w / 2), cy = above ? y - 8 : y + height * dy; // it may lean out of its box, not onto the next
+      const above = this.drawn.view === "lanes" && /\bfunction\b/.test(item.base), cx = above ? x + width / 2 : Math.max(x + width * dx, x - 8 + w / 2), cy = above ? y - 8 : y + height * dy; // it may stick out of its own box, but not over the next one
       item.badge = s("g", { class: check && !check.ok ? "mgv-order mgv-badge wrong" : "mgv-order mgv-badge" });
       item.badge.append(s("rect", { x: cx - w / 2, y: cy - 7, width: w, height: 14, rx: 7 }), s("text", { x: cx - mark / 2, y: cy + 3.2, "text-anchor": "middle" }, text));
       if (mark) item.badge.append(s("path", { d: `M${cx + w / 2 - 11} ${cy + 0.4}l2.2 2.4l4 -5` }), s("title", {}, check.text));
@@ -210,7 +210,7 @@ export const painting = {
     }
   },
 
-  // The gradient on an arrow, in the place of its word. Two that go along one arrow of a folded picture in one step are counted.
+  // Writes the gradient on an arrow instead of its label. Two gradients that go along one arrow of a folded picture in one step are counted.
   label(id, item, sent) {
     const array = sent.length === 1 ? sent[0].array : null;
     item.group.classList.toggle("mgv-has-label", Boolean(sent.length && (array || sent.length > 1)));
@@ -225,13 +225,13 @@ export const painting = {
     const { rows, cols } = written === null ? grid(array) : {};
     if (written === null && (!rows || !cols)) return;
     let w, h, middle;
-    for (const most of [24, 17, 12]) { // as large as there is room for
+    for (const most of [24, 17, 12]) { // as large as fits
       const side = Math.min(7, most / Math.max(rows, cols));
       [w, h] = written === null ? [cols * side + 5, rows * side + 5] : [8 + 5.6 * written.length, 15];
       middle = this.clear(id, written === null ? w : 1.2 * w, written === null ? h : 18, item.spot);
       if (middle[2] < 3) break;
     }
-    if (middle[2] >= 2) return; // an arrow without room for a word: the panels have it
+    if (middle[2] >= 2) return; // no space on this arrow: the panels show the gradient
     const x = middle[0] - w / 2, y = middle[1] - h / 2;
     item.label = s("g", { class: written === null ? "mgv-label" : "mgv-label mgv-badge", "data-sent": sent.map((entry) => entry.array ? arrayText(entry.array) : "").join("; ") });
     item.label.append(s("rect", { x, y, width: w, height: h, rx: written === null ? 2.5 : 4, class: "plate" }));
@@ -239,7 +239,7 @@ export const painting = {
     item.group.append(item.label);
   },
 
-  // The first number that is not finite, backward in the order of the steps: where it comes from, not where it ends.
+  // The first number that is not finite, in the order of the steps: where it arises, not where it ends up.
   badNote() {
     const bad = (a) => a && a.nonfinite > 0;
     for (const [id, item] of this.nodes) if (bad(this.drawn.nodes[id].value)) { item.group.classList.add("mgv-bad"); item.base += " mgv-bad"; }

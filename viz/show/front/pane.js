@@ -1,8 +1,8 @@
-// The pane that walks through one recorded backward pass: controls, keys, and one step after the other.
+// The pane that steps through one recorded backward pass: controls, keys, and the state at each step.
 //
-// The same in a notebook (anywidget calls `render`) and on a page (show/page.py calls `mount`). It may touch its own element (and
-// the keys of the widgets boxed with it) and its own model, nothing else: no network, no storage of data, no global state but
-// the learner's "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
+// The same in a notebook (anywidget calls `render`) and on a page (show/page.py calls `mount`). It may touch only its own element
+// (and the keys of the widgets boxed with it) and its own model: no network, no stored data, no global state except the learner's
+// "just show me". The picture is laid out once, in Python; a step changes classes and paints cells.
 
 import { arrange, h, keepKeys, s } from "./elements.js";
 import { exporting } from "./exporting.js";
@@ -16,9 +16,9 @@ import { button, choice, fullWindow, item, menu, Playable, row, toFull, transpor
 import { kindOf, NAMES, viewport } from "./viewport.js";
 import { bytesOf, timeline, unpack } from "./timeline.js";
 
-const SPEEDS = [0.5, 1, 2, 4, 8], ORDER = ["map", "fold", "lanes", "cards", "functions", "graph"], IN_BAR = 3; // times; views: as many are named in the bar, the others in the menu
+const SPEEDS = [0.5, 1, 2, 4, 8], ORDER = ["map", "fold", "lanes", "cards", "functions", "graph"], IN_BAR = 3; // speeds; views; the number of views named in the toolbar, the others being in the menu
 
-// A page of its own can be linked to: page.html#step=7&view=cards opens there, and the address follows.
+// A separate page can be linked to: page.html#step=7&view=cards opens there, and the address follows the steps.
 export function mount(el, data, options = {}) {
   if (!options.framed) {
     const asked = new URLSearchParams(location.hash.slice(1)), step = Number(asked.get("step"));
@@ -32,7 +32,7 @@ export function mount(el, data, options = {}) {
   };
   const pane = open(model, el);
   let waits = 0;
-  if (options.share) model.on("change:step", () => { clearTimeout(waits); waits = setTimeout(() => history.replaceState(null, "", pane.address()), 300); }); // browsers allow few a second
+  if (options.share) model.on("change:step", () => { clearTimeout(waits); waits = setTimeout(() => history.replaceState(null, "", pane.address()), 300); }); // browsers allow only a few changes per second
   return Object.assign(model, { layOutPane: () => pane.onSize() });
 }
 
@@ -41,7 +41,7 @@ export function render({ model, el }) {
   return () => pane.close();
 }
 
-// A widget has its data as text, a page has it parsed.
+// In a widget the data are text, on a page they are parsed already.
 const besideOf = (data) => (typeof data !== "string" ? data.beside : data.startsWith('{"beside"') ? JSON.parse(data).beside : null);
 const open = (model, el) => { const passes = besideOf(model.get("data")); return passes ? abilities.openBeside(model, el, Pane, passes) : new Pane(model, el); };
 
@@ -64,7 +64,7 @@ class Pane extends Playable {
     window.addEventListener("resize", this.onSize, { signal: this.closed.signal });
   }
 
-  // Takes the payload of the model: at the start, and again when Python has computed another (viz.explore).
+  // Takes the payload of the model: at the start, and whenever Python has computed a new one (viz.explore).
   load() {
     const model = this.model, atEnd = this.count !== undefined && this.shown === this.count;
     this.data = unpack(model.get("data"));
@@ -73,19 +73,19 @@ class Pane extends Playable {
     this.kinds = [...all].filter((kind) => kind !== "fold" || !all.has("map")).sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b));
     const asked = this.wanted ?? this.options.view;
     this.wanted = this.kinds.find((kind) => kind === asked) ?? this.pictures.filter((picture) => picture.view === asked).map(kindOf)[0] ?? null;
-    // positions before `ahead` walk through the forward pass, from `ahead` on through the backward pass; k counts its steps
+    // positions below `ahead` belong to the forward pass, those from `ahead` on to the backward pass; k counts backward steps
     this.forward = this.options.forward ? this.data.forward || [] : [];
     this.ahead = this.forward.length ? this.forward.length + 1 : 0;
     this.count = this.ahead + this.data.steps.length;
-    this.end = Math.max(this.count, this.options.last ?? 0); // of two passes side by side the longer one
+    this.end = Math.max(this.count, this.options.last ?? 0); // the length of the longer of two passes side by side
     this.questions = this.data.questions || {};
     this.asking = Boolean(this.options.ask) && (this.options.insist || this.wishes());
-    this.limit = this.options.insist ? this.answered() : 0; // the last step that has been revealed while asking
-    this.posed = null; // the number of the step that is asked for
-    this.open = new Set(); // boxes that are open
+    this.limit = this.options.insist ? this.answered() : 0; // the last step revealed so far, if questions are asked
+    this.posed = null; // the step that the current question is about
+    this.open = new Set(); // open boxes
     this.index = this.hits = this.widths = this.twoColumns = this.scale1 = null;
     this.columnWidth = 300;
-    this.least = 9; // of the letters in a box, until its scale is known
+    this.least = 9; // font size in a box, until its scale is known
     this.range = this.shown = this.laidOutFor = this.picture = this.opened = null;
     const inside = this.el.contains(document.activeElement);
     this.build();
@@ -114,10 +114,10 @@ class Pane extends Playable {
     const buttons = transport(act);
     this.playButton = buttons.querySelector("[data-action=play]");
     this.strip = strip(this.parts(), this.end, "Step of the backward pass", (step) => { this.pause(); this.go(step); });
-    this.counter = h("span.count"); // the sentence, which is read aloud, begins with it
+    this.counter = h("span.count"); // the spoken sentence begins with it
     this.bar = h("div.bar", { role: "toolbar", "aria-label": "Backward pass" }, buttons, this.strip, this.counter, this.buildTools(act));
     this.sentence = h("p.sentence", { role: "status", "aria-live": "polite", "aria-atomic": "true", "data-label": options.label });
-    this.head = h("div.head", options.lead ? null : this.bar, h("div.says", this.sentence, this.longest())); // of two panes one has the toolbar, above both
+    this.head = h("div.head", options.lead ? null : this.bar, h("div.says", this.sentence, this.longest())); // only one of two panes has the toolbar, above both
     this.view = h("div.view");
     this.zoomer = h("span.zoom", { role: "group", "aria-label": "Zoom" }, button("smaller", "Smaller", "-", act), button("fit", "Show all", "0", act), button("larger", "Larger", "+", act));
     this.crumbs = h("nav.crumbs", { "aria-label": "Open boxes", hidden: true });
@@ -129,7 +129,7 @@ class Pane extends Playable {
     this.now = h("div.now-side");
     this.lines = this.currentLine = this.leafPanel = null;
     this.side = h("div.side", this.now, this.buildSource());
-    this.fresh = null; // what the panels show, measured
+    this.fresh = null; // the measured content of the panels
     this.panels = h("div.panels", { tabindex: 0, role: "group", "aria-label": "This step, .grad, queue and source" }, this.flow, this.side);
     this.overlayNote = h("p.note", { hidden: true });
     this.notes = h("div.notes");
@@ -139,8 +139,8 @@ class Pane extends Playable {
     for (const part of [this.panels, this.flow]) part.addEventListener("scroll", () => { this.scrolled = true; }, { passive: true });
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.view.addEventListener("click", (event) => this.clicked(event));
-    this.view.addEventListener("dblclick", (event) => { this.opens((this.pressed ?? this.elementsAt(event)).node); this.pressed = null; }); // the view holds the pointer
-    let rests = ""; // where the pointer stands: what a step, or a page that scrolls, moves under it there asks for no tip
+    this.view.addEventListener("dblclick", (event) => { this.opens((this.pressed ?? this.elementsAt(event)).node); this.pressed = null; }); // the view has captured the pointer
+    let rests = ""; // where the pointer last was: an element that moves under a still pointer shows no tooltip
     const place = ({ clientX, clientY }) => `${clientX} ${clientY}`;
     addEventListener("pointermove", (event) => { rests = place(event); }, { signal: this.closed.signal });
     this.view.addEventListener("pointerover", (event) => { const id = event.pointerType === "touch" || this.moved || place(event) === rests ? null : this.nodeAt(event.target); if (id) this.showTip(id, event); });
@@ -149,13 +149,13 @@ class Pane extends Playable {
     this.listenToPointer();
   }
 
-  // The longest sentences of this pass, unseen behind the sentence: it has as many lines as they take, none is cut, and none moves the picture.
+  // The longest sentences of this pass, invisible behind the current one: they reserve its height, so none is cut and none moves the picture.
   longest() {
     const { data, options } = this, said = [...[data.start || {}, ...this.forward].map(({ sentence = "" }) => sentence), ...data.steps.map(({ sentence }, i) => `${options.ask ? "Correct. " : ""}${sentence}${this.differs?.(i + 1) ?? ""}`)];
-    return said.sort((a, b) => b.length - a.length).slice(0, 4).map((text) => h("p.unseen", { "aria-hidden": "true", "data-label": options.label }, options.ask ? text.replace(/\w/g, "x") : text)); // who is asked reads no answer there
+    return said.sort((a, b) => b.length - a.length).slice(0, 4).map((text) => h("p.unseen", { "aria-hidden": "true", "data-label": options.label }, options.ask ? text.replace(/\w/g, "x") : text)); // while a question is asked, they must not contain its answer
   }
 
-  // One of the pictures of the pass takes the stage. What is true stays what it is; other boxes ask for it.
+  // Puts one of the pass's pictures on the stage. The state of the pass does not change; other boxes display it.
   draw(picture) {
     const at = this.shown;
     this.drawn = picture;
@@ -176,10 +176,10 @@ class Pane extends Playable {
     this.show(at);
   }
 
-  // A click selects, and says what it is; a second one opens a box.
+  // A click selects an element and describes it; a second one opens a box.
   clicked(event) {
-    if (this.moved || event.detail > 1) return; // it was dragged; or it is the second of a double click
-    const { toggle, node, cut, edge } = (event.detail && this.pressed) || this.elementsAt(event); // without a press a program clicks
+    if (this.moved || event.detail > 1) return; // a drag, or the second click of a double click
+    const { toggle, node, cut, edge } = (event.detail && this.pressed) || this.elementsAt(event); // without a press, the click came from a program
     this.pressed = null;
     if (toggle) this.toggle(toggle);
     else if (node) this.posed && this.questions[this.posed].kind === "order" ? this.answerOrder(node) : this.select(node);
@@ -187,7 +187,7 @@ class Pane extends Playable {
     else edge ? this.showEdge(edge, event) : this.select(null);
   }
 
-  // The parts of the strip. Who is asked for the order is not told it there.
+  // The parts of the strip. If the question is about the order, the strip must not show it.
   parts() {
     const drawn = this.pictures.find((picture) => Object.keys(picture.folds).length), hide = this.asking && this.options.ask === "order";
     return partsOf(this.data.steps, this.ahead, (f) => drawn?.nodes[drawn.folds[f]]?.name, (step) => (hide ? "" : stepName(step)));
@@ -215,7 +215,7 @@ class Pane extends Playable {
     return h("span.tools", tools, this.views[0], find, this.more, fullWindow(() => act("full")));
   }
 
-  // This pane, and the one beside it that follows its toolbar.
+  // This pane, and the one that follows its toolbar.
   all(act) { for (const pane of this.options.panes?.() ?? [this]) act(pane); }
 
   setView(kind) {
@@ -246,7 +246,7 @@ class Pane extends Playable {
 
   advance() { this.held?.isConnected || this.go(this.model.get("step") + 1); }
 
-  played() { this.sentence.setAttribute("aria-live", this.timer && this.speed > 1 ? "off" : "polite"); } // faster than it can be read aloud
+  played() { this.sentence.setAttribute("aria-live", this.timer && this.speed > 1 ? "off" : "polite"); } // faster than a screen reader can read
 
   // `fromModel`: the step comes from the model, which may count further than this pass (two passes side by side).
   go(step, fromModel = false) {
@@ -260,7 +260,7 @@ class Pane extends Playable {
       this.model.save_changes();
     }
     this.show(position);
-    this.strip.show(position, `step ${position} of ${this.end}`); // of two passes side by side it may stand beyond the end of this one
+    this.strip.show(position, `step ${position} of ${this.end}`); // for two passes side by side it may be past the end of this one
     if (this.model.get("step") >= this.end) this.pause();
     if (asked !== this.posed) this.pose(asked);
   }
@@ -274,7 +274,7 @@ class Pane extends Playable {
     this.pop.hidden = true;
     if (this.posed && this.questions[this.posed].kind === "order") return this.answerOrder(id);
     const at = this.time.firings[id] ?? this.time.fired[id];
-    // a folded box: its next step, after the last its first
+    // a folded box: its next step, or after the last its first
     if (at) { this.pause(); this.go(this.ahead + (at.find((k) => k > this.k) ?? at[0])); }
     else if (this.appears.has(id)) { this.pause(); this.go(this.appears.get(id)); }
   }
@@ -284,13 +284,13 @@ class Pane extends Playable {
     if (this.options.lead && !event.key.match(/^[-+=0?]$|Escape|Enter|Arrow(Up|Down)/)) return this.options.lead().key(event);
     const typing = event.target.matches("input:not([type=range], [type=checkbox]), textarea"), shift = event.shiftKey && event.key.startsWith("Arrow");
     const action = { ArrowRight: shift ? "nextPart" : "next", ArrowLeft: shift ? "backPart" : "back", Home: "first", End: "last", " ": "play", "+": "larger", "=": "larger", "-": "smaller", 0: "fit", "?": "help", f: "full", F: "full" }[event.key];
-    const done = () => { event.preventDefault(); event.stopPropagation(); }; // the editor around it has keys of its own
+    const done = () => { event.preventDefault(); event.stopPropagation(); }; // the surrounding editor has shortcuts of its own
     if (event.key === "Escape") {
       const shut = [this.more.open(false), !this.pop.hidden, !this.help.hidden, typing].some(Boolean);
       this.tip.hidden = true;
       this.pop.hidden = this.help.hidden = true;
       if (typing) this.frame.focus({ preventScroll: true });
-      if (!shut && this.open.size) this.toggle([...this.open].at(-1)); // the box that was opened last closes
+      if (!shut && this.open.size) this.toggle([...this.open].at(-1)); // closes the box opened last
       return done();
     }
     const opener = /^(Enter| )$/.test(event.key) && event.target.closest("[data-toggle]");
@@ -314,10 +314,10 @@ class Pane extends Playable {
     this.k = k;
     const now = k > 0 ? this.data.steps[k - 1] : k < 0 ? this.forward[at - 1] : null;
     this.strip.show(at, `step ${at} of ${this.count}`);
-    // what asks where things are comes before what changes something: the browser lays a step out once
+    // all measurements before all changes, so that the browser does one layout per step
     this.posed = null;
-    if (this.scrolled) { this.panels.scrollTop = this.flow.scrollTop = 0; this.scrolled = false; } // a step is read from its beginning on
-    if (this.alarm) this.alarm.hidden = this.asking && this.limit <= this.badAt; // who is asked finds it: it is told when that step is reached
+    if (this.scrolled) { this.panels.scrollTop = this.flow.scrollTop = 0; this.scrolled = false; } // a new step is read from its beginning
+    if (this.alarm) this.alarm.hidden = this.asking && this.limit <= this.badAt; // the learner is to find it: it is shown once that step is reached
     this.followNow();
     this.highlightLine(now ? now.line : null);
     this.paint(k, at);
@@ -339,11 +339,11 @@ class Pane extends Playable {
     arrange(this.flow, flow.filter(Boolean));
     arrange(this.now, side.filter(Boolean));
     this.filled = `${this.terse} ${this.columnWidth}`;
-    if (inside && !this.frame.contains(document.activeElement)) this.frame.focus({ preventScroll: true }); // what had the focus is gone
+    if (inside && !this.frame.contains(document.activeElement)) this.frame.focus({ preventScroll: true }); // the focused element is gone
   }
 }
 
-// what a pane can do; the files after this one add to it
+// the pane's base methods; the later files add to them
 export const abilities = Object.assign(Pane.prototype, exporting, finding, legend, overlays, painting, panels, viewport);
 
 export default { render };

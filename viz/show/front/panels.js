@@ -1,4 +1,4 @@
-// The panels: what arrives, the rule, what is sent, .grad of every leaf, the queue, the source.
+// The panels: what arrives, the rule, what is sent, the .grad of every leaf, the queue, the source.
 
 import { arrange, h } from "./elements.js";
 import { equation, local, roomFor, shownIn } from "./equation.js";
@@ -6,10 +6,10 @@ import { arrayView, thumbnail } from "./numbers.js";
 import { withoutModel } from "./strip.js";
 import { bytesText } from "./timeline.js";
 
-const MOST_BARS = 5, BLOCK = 40; // boxes; rows of leaves: a block that is out of sight is not laid out
+const MOST_BARS = 5, BLOCK = 40; // boxes; rows of leaves: a block that is out of view is not laid out
 
 export const panels = {
-  // what is known of a node or a tensor, drawn or folded away
+  // details of a node or a tensor, in the picture or inside a fold
   about(id) { return this.drawn.nodes[id] || this.data.hidden[id] || { kind: "none", label: String(id) }; },
 
   nodeName(id) {
@@ -37,7 +37,7 @@ export const panels = {
     return step.accumulate ? [this.receives(step), this.stores(step)] : [this.receives(step), this.rule(step)];
   },
 
-  // Before the first step of a pass of several modules: what each keeps, the most first.
+  // Before the first step of a pass with several modules: what each one saves, the largest first.
   keptBars() {
     const all = [...this.keptBy()].sort((a, b) => b[1] - a[1]), [first, ...others] = all.slice(0, MOST_BARS), names = withoutModel(all.map(([id]) => this.nodes.get(id).group.querySelector("text").textContent));
     if (!others.length || this.options.label || !Object.keys(this.drawn.folds).length) return null;
@@ -48,7 +48,7 @@ export const panels = {
     return h("section", { class: `mgv-col mgv-col-${title.toLowerCase().replace(/[^a-z]/g, "")}` }, h("h2", title), ...children);
   },
 
-  // What arrives, where it is more than one array that the equation shows anyway: the parts and their sum.
+  // What arrives, if it is more than one array already in the equation: the parts and their sum.
   receives(step, asked) {
     const parts = step.incoming || [], several = parts.length > 1;
     if (!several && !step.totals && !step.wrong && parts.length && (asked || step.accumulate || (step.outgoing || []).some(({ value }) => value))) return null;
@@ -65,13 +65,13 @@ export const panels = {
     return this.column("Receives", rows);
   },
 
-  // The rule: an equation of arrays for each gradient that is sent, the mathematics above it, the code below.
+  // The rule: an equation of arrays for each gradient sent, the mathematics above it, the code below.
   rule(step, asked) {
     const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = this.columnWidth - 28;
     const checked = asked ? null : this.check(step.check), name = h("p.name", h("code", step.name), step.tensor ? [" of ", h("b", step.tensor)] : null, this.terse > 1 ? checked : null);
     const factors = new Map(sent.map((out) => [out, asked ? null : local(step, out)]));
     const shown = new Set((sent.length ? sent : outs).filter((out) => !factors.get(out) && (!asked || (step.incoming || []).length < 2)).flatMap((out) => [...shownIn(rules.get(out)?.code)]));
-    const groups = []; // one gradient may go to several
+    const groups = []; // one gradient may go to several receivers
     for (const out of sent.length ? sent : asked ? outs : []) {
       const like = asked ? null : groups.find(([one]) => one.value === out.value && rules.get(one)?.code?.replace(" * alpha", "") === rules.get(out)?.code?.replace(" * alpha", ""));
       like ? like.push(out) : groups.push([out]);
@@ -94,7 +94,7 @@ export const panels = {
     return h(this.terse > 1 ? "span" : "p", { class: `mgv-check ${check.ok ? "ok" : "wrong"}` }, h("b", { title: check.text }, check.ok ? "checked" : "check failed"), this.terse > 1 && check.ok ? null : ` ${check.text}`);
   },
 
-  // AccumulateGrad: .grad after it = .grad before + what arrives.
+  // AccumulateGrad: .grad afterwards = .grad before + what arrives.
   stores(step, asked) {
     const { before, after, wrong } = step.accumulate, room = roomFor(this.columnWidth - 28, before ? 3 : 2);
     const term = (array, under, role) => h("span.term", { "data-role": role }, array ? arrayView(array, room) : h("span.none", array === null ? "None" : "?"), h("span.under", under)), sign = (text) => h("span.sign", text);
@@ -104,8 +104,8 @@ export const panels = {
       wrong ? h("p.note", `${wrong}.`) : null, before ? null : h("p.note", `${step.tensor}.grad was None.`));
   },
 
-  // .grad of every leaf, found by its node: two leaves may have one name, and a fold hides many. Of many those that changed
-  // last; the rest is written when somebody wants to see it. A step writes anew only what it changed.
+  // The .grad of every leaf, by its node: two leaves may have the same name, and a fold hides many. If there are many, those that
+  // changed last; the others are written when somebody opens the list. A step rewrites only the rows that changed.
   leaves(k) {
     const { leaves = [] } = this.data, { landed } = this.time;
     if (!leaves.length) return null;
@@ -124,7 +124,7 @@ export const panels = {
     panel.summary.textContent = `${count > last ? `${count - last} more, ` : ""}${leaves.length - count} not changed yet`;
     panel.fill = () => {
       const over = new Set(landed.slice(0, count).map(({ f }) => f));
-      const rest = [...landed.slice(0, Math.max(0, count - last)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map((f) => line(f, 18)); // whatever fits: a thousand rows are not written twice a step
+      const rest = [...landed.slice(0, Math.max(0, count - last)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map((f) => line(f, 18)); // the number of rows is bounded: a thousand are not rewritten at every step
       panel.blocks.forEach((block, i) => arrange(block, rest.slice(i * BLOCK, (i + 1) * BLOCK)));
     };
     if (panel.more.open) panel.fill();
@@ -151,10 +151,10 @@ export const panels = {
       waiting.length ? h("ul.waits", waiting) : null);
   },
 
-  // The source stands there once; a step only marks another line, and brings it into sight.
+  // The source is written once; a step only marks another line and scrolls it into view.
   buildSource() {
     const source = this.data.source;
-    if (!source || !source.lines.length || this.options.cut) return null; // what viz.explore explores is right above it
+    if (!source || !source.lines.length || this.options.cut) return null; // the function that viz.explore explores is right above the pane
     this.lines = source.lines.map((text, i) => h("span.line", { onclick: () => this.goToLine(i) }, h("i", { "aria-hidden": "true" }, String((source.first || 1) + i)), h("code", text || " ")));
     return this.column("Source", h("pre.source", { tabindex: 0, role: "group", "aria-label": source.file || "source" }, this.lines));
   },
@@ -166,7 +166,7 @@ export const panels = {
     this.currentLine = line;
   },
 
-  // The line of this step in the middle of its source, when the panels have the sizes that they keep.
+  // Scrolls this step's line to the middle of the source, once the panels have their final sizes.
   showLine() {
     const now = this.lines?.[this.currentLine], list = now?.parentNode;
     if (list) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2 + now.offsetHeight / 2;

@@ -1,4 +1,4 @@
-// Predict before reveal: the questions. A page on which none is asked goes without this file and answers.js.
+// Predict before reveal: the questions. A page without questions does not include this file and answers.js.
 
 import { judge, parseAnswer, remember, remembers } from "./answers.js";
 import { h, textButton } from "./elements.js";
@@ -9,7 +9,7 @@ import { timeline } from "./timeline.js";
 Object.assign(abilities, {
   wishes() { return !remembers(); },
 
-  // The last step up to which every question was answered, or shown, before this pane was made: those are not asked again.
+  // The last step whose question had been answered or revealed before this pane was made; those are not asked again.
   answered() {
     const done = new Set((this.model.get("answers") || []).filter(({ outcome }) => ["right", "shown"].includes(outcome)).map(({ step }) => step));
     const open = this.data.steps.findIndex((_, i) => this.questions[i + 1] && !done.has(i + 1));
@@ -28,7 +28,7 @@ Object.assign(abilities, {
     this.show(at);
   },
 
-  // Shows the question before step n: what arrives and the rule are there, what comes out is asked.
+  // Asks the question before step n: what arrives and the rule are shown, the learner enters the result.
   pose(n) {
     this.posed = n;
     this.card = n && this.questionCard(n, this.questions[n]);
@@ -36,7 +36,7 @@ Object.assign(abilities, {
     this.fillPanels();
     this.el.classList.toggle("mgv-crowded", n && this.panels.scrollHeight > this.panels.clientHeight + 1);
     this.layOutPanels();
-    if (!n) return; // the question is withdrawn
+    if (!n) return; // the question is closed
     if (this.questions[n].kind !== "order") this.followNow();
     this.sentence.textContent = `Predict step ${n} of ${this.data.steps.length}.`;
     if (this.frame.contains(document.activeElement) && document.activeElement.type !== "range") (this.card.querySelector("input, .mgv-chip") || this.card).focus({ preventScroll: true });
@@ -63,7 +63,7 @@ Object.assign(abilities, {
       } }, shapeText(choice.shape))));
     } else {
       const input = h("input.answer", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": question.text, placeholder: "3, [1, 2] or [[1], [2]]" });
-      // no form: JupyterLab keeps Enter from submitting one in a cell, and a sandboxed frame lets none be submitted; what is wrong is written again
+      // not a form: JupyterLab does not let Enter submit one in a cell, and a sandboxed frame blocks forms; after an error the learner types again
       const check = () => { this.answer(n, question, input.value); if (input.isConnected) input.focus({ preventScroll: true }); };
       input.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); event.stopPropagation(); check(); } });
       form = h("div.form", input, h("button.submit", { onclick: check }, "Check"));
@@ -85,7 +85,7 @@ Object.assign(abilities, {
 
   answerOrder(id) {
     const n = this.posed, question = this.questions[n];
-    const ready = (this.time.members[id] || [id]).find((f) => question.ready.includes(f)); // of a folded box any that is ready
+    const ready = (this.time.members[id] || [id]).find((f) => question.ready.includes(f)); // for a folded box, any node in it that is ready
     const who = ready ?? this.time.members[id]?.[0] ?? id, at = this.time.fired[who]?.at(-1);
     if (question.ready.includes(who)) {
       const more = who === question.next ? "" : ` It may fire. Of the ready ones the engine takes the newest first: ${this.nodeName(question.next)}.`;
@@ -107,7 +107,7 @@ Object.assign(abilities, {
     if (inside) this.frame.focus({ preventScroll: true });
   },
 
-  // What was answered: Python reads it as stepper.answers.
+  // The answers; Python reads them as stepper.answers.
   note(n, given, outcome) {
     this.model.set("answers", [...(this.model.get("answers") || []), { step: n, given, outcome }]);
     this.model.save_changes();

@@ -1,10 +1,10 @@
-// The strip: the pass as named parts, in place of a bare slider. A part is a module's box where there are modules, else a node.
+// The strip: the pass as named parts, instead of a bare slider. A part is a module's box if there are modules, otherwise a node.
 
 import { h, s } from "./elements.js";
 
-const SINGLE = 8, LETTER = 6.3; // steps: of more, what lies in one box is one part; px
+const SINGLE = 8, LETTER = 6.3; // steps: in a longer pass, consecutive steps in the same box are one part; px
 
-// Names without the model, where all those of its modules begin with one: "embed" for "gpt.embed".
+// Names without the model's, if all names of its modules begin with it: "embed" for "gpt.embed".
 export function withoutModel(names, modules = names) {
   const [first, ...others] = modules.filter((name) => name?.includes(".")).map((name) => name.split(".")[0]);
   return first && others.every((name) => name === first) ? names.map((name) => name.replace(`${first}.`, (text, at) => (at || !/[a-z_]/i.test(name[text.length]) ? text : ""))) : names;
@@ -12,7 +12,7 @@ export function withoutModel(names, modules = names) {
 
 const short = (name) => name.replace(/^torch::autograd::/, "").replace(/Backward\d*$/, "").replace(/^CppFunction$/, "function");
 
-// [{ name, from, to }]: positions that belong together, in order. `boxes`: node -> the name of its box, or nothing.
+// [{ name, from, to }]: consecutive positions that belong together. `boxes`: node -> the name of its box, or nothing.
 export function partsOf(steps, ahead, boxes, nameOf) {
   const parts = ahead ? [{ name: "forward", from: 1, to: ahead }] : [];
   steps.forEach((step, i) => {
@@ -27,12 +27,12 @@ export function partsOf(steps, ahead, boxes, nameOf) {
 
 export const stepName = (step) => (step.accumulate ? `${step.accumulate.leaf ?? step.tensor}.grad` : short(step.name));
 
-// The strip itself: a slider that can be dragged, with `parts` painted on it. `go(step)` is called with the position that is meant.
+// The strip itself: a draggable slider with `parts` painted on it. `go(step)` is called with the chosen position.
 export function strip(parts, end, label, go) {
   const input = h("input.slider", { type: "range", min: 0, max: end, value: 0, "aria-label": label, oninput: (event) => go(Number(event.target.value)) });
   const blocks = parts.map(({ name, from, to, store }) => h("span", { class: `mgv-part-of${store ? " store" : ""}`, style: `flex-grow:${(to - from + 1) ** 0.6}`, title: to > from ? `${name}: ${to - from + 1} steps` : name }, h("b", name), h("i", h("u"))));
   const el = h("span.strip", input, h("span.blocks", { "aria-hidden": "true" }, blocks));
-  const at = (event) => { // which position is under the pointer
+  const at = (event) => { // the position under the pointer
     const x = event.clientX, i = blocks.findLastIndex((block) => block.getBoundingClientRect().left <= x);
     if (i < 0) return 0;
     const { left, width } = blocks[i].getBoundingClientRect(), { from, to } = parts[i];
@@ -40,7 +40,7 @@ export function strip(parts, end, label, go) {
   };
   el.addEventListener("pointerdown", (event) => { if (event.button) return; event.preventDefault(); input.focus({ preventScroll: true }); el.setPointerCapture(event.pointerId); go(at(event)); el.onpointermove = (move) => go(at(move)); });
   for (const end of ["pointerup", "pointercancel"]) el.addEventListener(end, () => { el.onpointermove = null; });
-  // A name that would be cut shows whole when its part is reached; one that would be cut to a letter or two shows only then.
+  // A truncated name is shown whole when its part is reached; one with space for a letter or two appears only then.
   el.fit = () => blocks.map((block) => block.clientWidth).forEach((wide, i) => { const need = LETTER * parts[i].name.length + 6; blocks[i].classList.toggle("cut", wide < need); blocks[i].classList.toggle("tiny", wide < Math.min(30, need)); });
   el.show = (step, text) => {
     input.value = step;
@@ -53,7 +53,7 @@ export function strip(parts, end, label, go) {
       blocks[i].lastChild.firstChild.style.width = `${100 * share}%`;
     });
   };
-  // the position where the part after this one begins, or that which this one, or the one before, begins with
+  // the position where the next part begins, or where this one or the previous one begins
   el.next = (step) => parts.find(({ from }) => from > step)?.from ?? end;
   el.before = (step) => parts.findLast(({ from }) => from < step)?.from ?? 0;
   return el;

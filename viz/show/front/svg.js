@@ -1,4 +1,4 @@
-// The SVG of a picture: made harmless, and set anew where its boxes stand elsewhere.
+// The SVG of a picture: sanitised, and redrawn when its boxes move.
 
 import { s, SVG } from "./elements.js";
 
@@ -25,8 +25,8 @@ export function cleanSvg(text) {
 
 export const numbersOf = (d) => (d.match(/-?\d*\.?\d+(?:e-?\d+)?/g) || []).map(Number);
 
-// A picture being set anew: its SVG, a group of it by its id, and the picture that it becomes, of which the caller says the size and
-// what else differs. What was measured of the old picture does not go with it.
+// A copy of a picture to be redrawn: its SVG, its groups by id, and the finished picture, whose size and other differences the caller
+// gives. Measurements of the old picture are not copied.
 export function anew(picture) {
   const svg = new DOMParser().parseFromString(picture.svg, "image/svg+xml"), root = svg.documentElement;
   const finished = (width, height, differs) => {
@@ -36,7 +36,7 @@ export function anew(picture) {
   return { svg, root, groupOf: (id) => root.querySelector(`[id="${id}"]`), finished };
 }
 
-// Moves a part of a box or an arrow. A frame and its caption, and a hook, say themselves where they are; all else gets a group for it.
+// Moves a part of a box or an arrow. A frame, its caption and a hook have coordinates of their own; everything else gets a transformed group.
 export function moved(el, dx, dy) {
   if (el.classList.contains("hook")) return el.setAttribute("d", el.getAttribute("d").replace(/^M([^,]+),([^l]+)/, (_, x, y) => `M${Number(x) + dx},${Number(y) + dy}`));
   if (el.closest(".cluster, .over")) for (const [key, by] of [["x", dx], ["y", dy]]) el.setAttribute(key, Number(el.getAttribute(key)) + by);
@@ -47,7 +47,7 @@ export function moved(el, dx, dy) {
   }
 }
 
-// Moves a box with all that is in it: what a picture knows of it then.
+// Moves a box with its contents; returns the node as the new picture describes it.
 export function movedNode(group, node, dx, dy) {
   for (const part of [...group.children]) moved(part, dx, dy);
   const there = ([x, y, ...size]) => [x + dx, y + dy, ...size];

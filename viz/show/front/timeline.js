@@ -1,12 +1,12 @@
-// The payload taken apart, and what is true after k steps.
+// Unpacks the payload, and computes the state after k steps.
 
-// The payload as it was recorded: each array is sent once, in `arrays`, and {$: 7} stands for it wherever it comes up.
+// The payload as it was recorded: each array is sent once, in `arrays`, and {$: 7} refers to it wherever it occurs.
 export function unpack(sent) {
   const data = typeof sent === "string" ? JSON.parse(sent) : sent;
   if (!data.arrays) return data;
   const arrays = [];
   for (const a of data.arrays) {
-    const known = (a.values || []).filter((x) => typeof x === "number"), parts = a.parts?.map((part) => arrays[part.$]); // of a complex one: sent before it
+    const known = (a.values || []).filter((x) => typeof x === "number"), parts = a.parts?.map((part) => arrays[part.$]); // the parts of a complex array, which are sent before it
     arrays.push(!a.values ? { ...a, parts } : { ...a, min: known.length ? Math.min(...known) : "nan", max: known.length ? Math.max(...known) : "nan", nonfinite: a.values.length - known.length });
   }
   const walk = (x) => {
@@ -23,7 +23,7 @@ export function unpack(sent) {
   return whole;
 }
 
-// Nodes and arrows as they were painted: where they stand, points and heads.
+// Nodes and arrows as they were drawn: positions, points and heads.
 const restored = ({ svg, nodes }) => svg.replace(/<g class="node[^"]*" id="(\w+)">.*?<\/g>/g, (group, id) => {
   const [x, y] = nodes[id].at;
   return group.replace(/[ ]([xy])="(-?\d+(?:\.\d)?)"/g, (place, o, by) => ` ${o}="${Number((Number(by) + (o === "x" ? x : y)).toFixed(1))}"`);
@@ -34,9 +34,9 @@ const restored = ({ svg, nodes }) => svg.replace(/<g class="node[^"]*" id="(\w+)
   return `d="M${p.slice(0, 2)}C${p.slice(2, -2).join(" ")}"/><path class="head" d="M${tx},${ty}L${x - dx},${y + dy}L${x + dx},${y - dy}Z"/>`;
 });
 
-// What is true after k steps, of nodes and edges of the graph; a box or an arrow of a picture only asks for those that it draws.
-// A contribution belongs to its edge and its step, a gradient to its node and its step: whatever is folded, the answer is the same.
-// `late`: a total shows when its node fires, not when its last part arrives, so that it can be asked for.
+// The state after k steps, by node and edge of the graph; a box or an arrow of a picture looks up those that it draws.
+// A contribution is keyed by its edge and step, a gradient by its node and step: the answer is the same however the graph is folded.
+// `late`: a total is shown when its node fires, not when its last part arrives, so that a question can ask for it.
 export function timeline(data, drawn, late) {
   const steps = data.steps, fired = {}, ready = {}, touched = {}, freed = {}, grads = {}, stored = {}, sent = {};
   const add = (into, id, entry) => (into[id] ??= []).push(entry);
@@ -44,7 +44,7 @@ export function timeline(data, drawn, late) {
   steps.forEach((step, i) => {
     const k = i + 1;
     if (step.total || !grads[step.node]) add(grads, step.node, { at: late || fired[step.node] ? k : Math.min(k, ready[step.node] ?? k), array: step.total, each: step.totals });
-    add(fired, step.node, k); // an engine that is wrong fires one node twice
+    add(fired, step.node, k); // a faulty engine may fire a node twice
     for (const out of step.outgoing || []) {
       if (out.edge && out.value) add(sent, out.edge, { at: k, array: out.value });
       if (out.to && out.value) touched[out.to] ??= k;
@@ -54,7 +54,7 @@ export function timeline(data, drawn, late) {
     if (step.accumulate) add(stored, step.node, { at: k, array: step.accumulate.after });
   });
   const latest = (entries, k) => { let found = null; for (const entry of entries || []) if (entry.at <= k) found = entry; return found; };
-  // which nodes of the graph a box stands for, and whether it only stands beside them (a tensor beside its function)
+  // the nodes of the graph that a box stands for, and whether it is only next to them (a tensor next to its function)
   const members = {}, mirrors = {}, lines = {};
   for (const [f, box] of Object.entries(drawn.folds)) (members[box] ??= []).push(f);
   for (const [id, node] of Object.entries(drawn.nodes)) {
@@ -64,21 +64,21 @@ export function timeline(data, drawn, late) {
   }
   for (const id of Object.keys(drawn.edges)) lines[id] = [id];
   for (const [edge, id] of Object.entries(drawn.lines)) lines[id].push(edge);
-  const firings = {}, sendings = {}; // of boxes and arrows: the steps, in order
+  const firings = {}, sendings = {}; // by box and by arrow: their steps, in order
   for (const id in members) { const all = members[id].flatMap((f) => fired[f] || []); if (all.length) firings[id] = members[id].length > 1 ? all.sort((a, b) => a - b) : all; }
   for (const id in lines) {
     const all = lines[id].flatMap((e) => sent[e] || []), { kind, from, to } = drawn.edges[id];
-    const by = kind === "store" ? from : kind === "arrives" ? to : null; // what goes along with a function
+    const by = kind === "store" ? from : kind === "arrives" ? to : null; // forward edges, which follow the step of their function
     if (by && !all.length) for (const at of firings[by] || []) all.push({ at, array: null });
     if (all.length) sendings[id] = lines[id].length > 1 ? all.sort((a, b) => a.at - b.at) : all;
   }
-  // of each box the first step at which one of its nodes is ready, touched, freed: looked up at every step, worked out once
+  // for each box the first steps at which one of its nodes is ready, touched and freed: used at every step, computed once
   const soonest = (table) => Object.fromEntries(Object.entries(members).map(([id, all]) => [id, all.reduce((at, f) => Math.min(at, table[f] ?? Infinity), Infinity)]));
   const readyAt = soonest(ready), touchedAt = soonest(touched), freedAt = soonest(freed);
   const firesAt = (id, k) => { const at = firings[id], i = upTo(at, k); return i > 0 && at[i - 1] === k; };
   const nodeState = (id, k) => {
     const at = firings[id], mirrored = mirrors[id], { kind } = drawn.nodes[id];
-    if (drawn.view === "lanes" && mirrored && kind !== "gradient") return at && firesAt(id, k) ? "mgv-near" : ""; // the lane of the values only says what belongs together
+    if (drawn.view === "lanes" && mirrored && kind !== "gradient") return at && firesAt(id, k) ? "mgv-near" : ""; // the lane of values only highlights the matching function
     if (at && at[0] <= k) {
       if (firesAt(id, k)) return mirrored ? "mgv-near" : "mgv-firing";
       if (k < at.at(-1)) return members[id].length > 1 ? "mgv-near" : "mgv-done";
@@ -87,21 +87,21 @@ export function timeline(data, drawn, late) {
     if (mirrored) return "";
     return readyAt[id] <= k ? "mgv-ready" : touchedAt[id] <= k ? "mgv-waiting" : "";
   };
-  // what goes along an arrow in step k, all of it one after the other in `sendings`
+  // what goes along an arrow in step k; consecutive entries of `sendings`
   const sentAt = (id, k) => { const all = sendings[id] || [], end = upTo(all, k); let i = end; while (i && all[i - 1].at === k) i--; return all.slice(i, end); };
   const edgeState = (id, k) => { const all = sendings[id]; return !all || k < all[0].at ? "" : sentAt(id, k).length ? "mgv-active" : "mgv-done"; };
-  // the gradient in a box of the picture: of a leaf its .grad, of a node with several outputs that of the one which is drawn
+  // the gradient in a box of the picture: for a leaf its .grad, for a node with several outputs that of the output drawn
   const shownIn = (id) => { const { kind } = drawn.nodes[id], f = members[id][0]; return kind === "leaf" || kind === "alias" ? stored[f] : stored[id] || grads[f]; };
   const gradOf = (id, k) => {
     const node = drawn.nodes[id], entry = latest(shownIn(id), k);
     return !entry ? null : mirrors[id] && entry.each && typeof node.output === "number" ? entry.each[node.output] : entry.array;
   };
-  // what an arrow shows: what is sent along it in this step, else what was, where it draws one edge that was used once
+  // the gradient shown on an arrow: the one sent in this step, else an earlier one if the arrow is one edge that was used once
   const sentAlong = (id, k) => {
     const all = sendings[id] || [], now = sentAt(id, k);
     return now.length ? now : all.length === 1 && all[0].at <= k ? all : [];
   };
-  // which boxes and arrows look different after step k than before it: all others stay as they are painted
+  // which boxes and arrows change at step k; all others stay as they are
   const changes = {}, change = (k, id) => { if (k >= 0 && k < Infinity) (changes[k] ??= new Set()).add(id); };
   for (const id in drawn.nodes) {
     for (const k of firings[id] || []) { change(k, id); change(k + 1, id); }
@@ -113,14 +113,14 @@ export function timeline(data, drawn, late) {
     first: (id) => firings[id]?.[0], last: (id) => firings[id]?.at(-1) };
 }
 
-// How many of a sorted list of steps, or of what happens at one, are at most k.
+// How many entries of a sorted list of steps (or of items with a step) are at most k.
 export function upTo(list, k) {
   let low = 0, high = list.length;
   while (low < high) { const middle = (low + high) >> 1; (list[middle].at ?? list[middle]) <= k ? (low = middle + 1) : (high = middle); }
   return low;
 }
 
-// Bytes that each node keeps until it fires: memory that several keep is counted at one of them.
+// Bytes that each node keeps until it fires; memory shared by several nodes is counted at one of them.
 export const bytesOf = (data) => new Map(data.steps.filter(({ kept }) => kept).map(({ node, kept }) => [node, kept]));
 
 export const bytesText = (n) => (n < 1000 ? `${n} B` : n < 1e6 ? `${Number((n / 1000).toPrecision(3))} kB` : `${Number((n / 1e6).toPrecision(3))} MB`);

@@ -11,7 +11,7 @@ const LOOKS_LIKE = [["(\\d+) ?\u00bd", "($1+1/2)"], ["\u221a *", "sqrt "], ["\u2
   ["\u00b2", "^2"], ["\u00b3", "^3"], ["\u00bd", "(1/2)"], ["\u00bc", "(1/4)"], ["\u2153", "(1/3)"], ["\u2154", "(2/3)"], ["\u215b", "(1/8)"], ["\u27e8", "["], ["\u27e9", "]"], ["\u1d40", "^t"], ["[\u2018\u2019\u201a\u2032`]", "'"], ["[\u201c-\u201f]", '"'], ["\\s", " "]];
 const NUMERALS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(" "), TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 const SHARES = { half: 2, halves: 2, third: 3, quarter: 4, fourth: 4, fifth: 5, sixth: 6, eighth: 8, tenth: 10 };
-const WRITINGS = [ // ways of writing, and the plain one; in this order
+const WRITINGS = [ // other ways to write something, and the plain one; in this order
   [/^\$+(.*?)\$+$/, "$1"], [/^\*\*(.*)\*\*$/, "$1"], [/\\d?frac *\{([^{}]*)\} *\{([^{}]*)\}/g, "(($1)/($2))"], [/\\sqrt *\{([^{}]*)\}/g, "sqrt($1)"], [/\\(?:cdot|times)\b/g, "*"], [/\\infty\b/g, "inf"], [/(?<=[\d)]) +times +/g, "*"], [/(?<=[\d)]) +(?:over|divided by) +/g, "/"], [/\b(?:minus|negative) +/g, "-"], [/\blog_?(2|10) *\(([^()]*)\)/g, "(log($2)/log($1))"],
   [/\bfraction *\(([^(),]*),([^(),]*)\)/g, "(($1)/($2))"], [/(\d*\.\d*)\((\d)\)/g, "$1$2$2$2$2$2$2$2$2"], [/(?<=\d)\.{2,3}$/, ""], [/\?+$/, ""], [/(?<=[\d)]),? +(?:because|since|as|which)\b.*$/, ""], [/^((?:yes|no|true|false)\b)[,.]? +(?:it|they|that|a)\b[^\d]*$/, "$1"],
   [/^(?:(?:it|its|it's|that|the \w+|[a-z_]\w*\.grad|i think|i guess|i'd say|i expect|probably|maybe|is|are|stays|remains|still|will be|would be|only|just|exactly|a single|shape) +)+/, ""], [/^(none|nothing)\b(?! at all)[^\d]+$/, "$1"], [/^twice +(?=[\d(])/, "2*"], [/(?<=\d) +by +(?=\d)/, "*"], [/(?<=[\d)]) +(?:for|in) +(?:both|all|each|every)\b[^\d]*$/, " each"],
@@ -19,15 +19,15 @@ const WRITINGS = [ // ways of writing, and the plain one; in this order
   [/^(?:about|around|approximately|approx\.?|roughly|nearly|circa|ca\.?|~|\u2248) */, ""], [/\b(?:torch|math|numpy|np)\./g, ""], [/, *(?:dtype|requires_grad|grad_fn|device) *= *(?:<[^>]*>|[\w.']+)/g, ""], [/\b(?:tensor|array|size|decimal|fraction|float\d*|int\d*) *\( *['"]?([^'"]*?)['"]? *\)/g, "($1)"], [/\b[a-z_]\w*(?:\.\w+|\[[\d, ]*\])* *[=:] *(?=[-+\d.([])/g, ""],
   [/(^|[,;] *)[^=,;[\]<>!]*[a-z)][^=,;[\]<>!]*=(?![=>]) *(?=\S)/g, "$1"], [/^(?:[-+*/^() \d.]+= *)+(?=[-+(\d.])/, ""], [/^<(.*)>$/, "[$1]"], [/(?<=[\])])(?:\.t|\^ *t)$/, ""], [/^\[([^[\]]*)$/, "[$1]"], [/^([^[\]]*)\]$/, "$1"], [/(?<!\b0)(?<=\d) *x *(?=[\d(])/g, "*"], [/\b(one|zero)s *\(? *(\d+) *,? *\)?/g, "[$1]*$2"], [/^(?:all )?(one|zero)s$/, "all $1"],
   [/\bfull *\( *\(? *(\d+) *,? *\)? *, *([^()]+)\)/g, "[$2]*$1"]];
-const COUNTS = [[/^(?:no|none|nothing|never|neither|not (?:one|any))\b(?! (?:idea|clue))[^\d]*$/, "0"], [/^(\d+) *x$/, "$1"], [/^(\w+) +(?:out +)?of +(?:the +)?\w+$/, "$1"]]; // the same, where something is counted
+const COUNTS = [[/^(?:no|none|nothing|never|neither|not (?:one|any))\b(?! (?:idea|clue))[^\d]*$/, "0"], [/^(\d+) *x$/, "$1"], [/^(\w+) +(?:out +)?of +(?:the +)?\w+$/, "$1"]]; // the same for counts
 const TOKEN = /(?: *)(\d+(?:_\d+)*\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|[a-z]+|\*\*|[-=]?>|[-+*/^%()[\]{},;|&])( *)/y;
 const SEPARATORS = [",", ";", ">", "->", "=>", "|", "&", "and", "then"];
 
 // Thrown for a text that is not a number or a list of numbers: `part` is what was not understood.
 class Unreadable { constructor(part) { this.part = part; } }
-const alone = (found) => (found.length === 1 ? found[0] : found); // a single value by itself, several as a list
+const alone = (found) => (found.length === 1 ? found[0] : found); // a single value as itself, several as a list
 
-// The text in plain characters and lower case, without quotes around it or a full stop behind it.
+// The text in plain characters and lower case, without quotes around it or a full stop after it.
 export function tidy(text) {
   for (const [sign, meant] of LOOKS_LIKE) text = text.replace(new RegExp(sign, "gu"), meant);
   text = text.replace(/^[ '"]+|[ '"]+$/g, "").replace(/[!;, ]+$/, "").toLowerCase();
@@ -35,7 +35,7 @@ export function tidy(text) {
 }
 
 // null, true, false, a number or nested lists of numbers; `size` numbers are expected. { unread: part } for anything else.
-// A number that is expected alone may have commas for its thousands, or for its decimals. `counts`: it says how many, so that
+// A single expected number may have commas for thousands or for its decimals. `counts`: the answer is a count, so
 // "none" is 0, "2x" is 2 and "6 of 16" is 6.
 export function readTyped(text, size = 1, counts = false) {
   try {
@@ -101,7 +101,7 @@ class Reader {
   // Whether a space has just been passed.
   gap() { return this.at > 0 && this.tokens[this.at - 1][1]; }
 
-  // Values up to a closing bracket, or to the end. Where rows are separated by `;` there is a list for each.
+  // Values up to a closing bracket or the end. If rows are separated by `;`, each is a list.
   sequence(closing, depth) {
     let rows = [[]];
     while (this.at < this.tokens.length && !this.sees(closing)) {
@@ -140,7 +140,7 @@ class Reader {
     }
   }
 
-  // [1/3] * 3 where three numbers are expected.
+  // [1/3] * 3 if three numbers are expected.
   repeated(one, other) {
     const [few, count] = Array.isArray(one) ? [one, other] : [other, one];
     return Array.isArray(few) && few.length === 1 && count === this.size && count > 1 ? Array(count).fill(few[0]) : null;
@@ -176,8 +176,8 @@ function each(operation, one, other) {
   return Array.isArray(other) ? other.map((item) => each(operation, one, item)) : operation(one, other);
 }
 
-// Whether somebody who types the number `got` means the number `due`. A whole number means itself. Any other may be off by
-// `rtol`, or be rounded to the digits that were typed, to two at least; 0.125, of three digits, is not rounded.
+// Whether somebody who types the number `got` means the number `due`. Whole numbers must match exactly. Others may be off by
+// `rtol`, or be rounded to the digits that were typed, at least two; 0.125, with three digits, must not be rounded.
 export function means(got, due, rtol, scale = 0) {
   if (!Number.isFinite(got) || !Number.isFinite(due)) return got === due || (Number.isNaN(got) && Number.isNaN(due));
   const off = Math.abs(got - due), whole = Number.isInteger(got);
@@ -191,14 +191,14 @@ export function means(got, due, rtol, scale = 0) {
   return off <= 0.5 * unit * (1 + 1e-6) || cutOff;
 }
 
-// Whether a number that does not mean `due` is so near that it was rounded too far, or found with a nudge.
+// Whether a number that does not mean `due` is close enough to be a rounding or the result of a nudge.
 export function close(got, due) {
   if (!Number.isFinite(got) || !Number.isFinite(due) || got === 0 || got === due) return false;
   const off = Math.abs(got - due);
   return off <= 0.01 * Math.abs(due) || (!Number.isInteger(got) && off <= 0.5 * 10 ** lastPlace(got) * (1 + 1e-6));
 }
 
-// The fewest digits that say this number, as float32 if it is one: "3.3e-1".
+// The fewest digits that identify this number, as float32 if it is one: "3.3e-1".
 function shortest(value) {
   if (Math.fround(value) !== value) return value.toExponential();
   for (let places = 0; places < 8; places++) if (Math.fround(Number(value.toExponential(places))) === value) return Number(value.toExponential(places)).toExponential();

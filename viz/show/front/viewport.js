@@ -1,25 +1,25 @@
-// The viewport: how much space there is, which picture takes it, and moving about in it: drag, wheel, pinch, keys.
+// The viewport: how much space there is, which picture fills it, and how to move around in it: drag, wheel, pinch, keys.
 
 import { columns, inColumns } from "./columns.js";
 import { h, textButton } from "./elements.js";
 import { opened } from "./boxes.js";
 
-const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880, NARROW = 256; // px of the text of a node, and in a box that was opened; scale; width of the pane for panels beside each other, the same for one of two panes, beside the picture, in two columns, of one at least
-const MANY = 40, MARGIN = 14, LEAST_TALL = 400, LEAST_PANE = 440; // steps; px below the pane; a pane that would be lower than that may begin above the sight; where so little is in sight (a page at 200 %), it is scrolled
-const TOP = 40; // px, below the zoom buttons: where a picture begins that is not seen whole
+const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880, NARROW = 256; // px: smallest text of a node, and in an open box; the largest scale; px: the pane widths from which panels are side by side, those of one of two panes are beside the picture, those of one pane are, there are two columns, and the width of one column at least
+const MANY = 40, MARGIN = 14, LEAST_TALL = 400, LEAST_PANE = 440; // number of steps; px: space below the pane; a pane lower than this may start above the visible area; if so little is visible (a page at 200 %), the page scrolls
+const TOP = 40; // px, below the zoom buttons: where a picture starts that does not fit
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
 
-// What a picture is called: how it is drawn, or by what its nodes are folded.
+// The name of a picture: how it is drawn, or what its nodes are folded by.
 export const kindOf = (picture) => (picture.frames || Object.keys(picture.folds).length ? (picture.fold === "module" ? "map" : "fold") : picture.view);
 
-// The smallest scale at which every text of a node can be read; those on arrows may be smaller.
+// The smallest scale at which every text of a node can be read; text on arrows may be smaller.
 export function readable(picture) {
   picture.least ??= LEAST / Math.min(...(picture.svg.match(/<text class="(?!label)[^>]*font-size="[\d.]+"/g) || ["13"]).map((text) => Number(/([\d.]+)"?$/.exec(text)[1])));
   return picture.least;
 }
 
-// The first in the list of Python (choose.py) that is seen whole and can be read; of its kind one that can be read in a width of `slim`, beside panels in
-// two columns, then one that says more, then the largest. Where none is, the one of fewest screens, and in a narrow pane one that is not too wide.
+// The first picture in Python's list (choose.py) that fits and can be read; among those of its kind, one that can be read in a width of `slim`, beside
+// panels in two columns, then one that shows more, then the largest. If none fits, the one of fewest screens, in a narrow pane preferably not too wide.
 export function choose(pictures, width, height, narrow, slim = width) {
   const found = pictures.flatMap((picture) => {
     const least = readable(picture), most = picture.direction === "TB" && picture.view === "functions" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
@@ -28,8 +28,8 @@ export function choose(pictures, width, height, narrow, slim = width) {
       if (!set) break;
       const scale = Math.min(LARGEST, width / set.width, height / set.height), shown = Math.max(least, scale);
       const wide = (set.width * shown) / width, tall = (set.height * shown) / height;
-      const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // one way rather than both
-      // a column more, and each arrow that is cut for it, must be worth it
+      const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // scrolling in one direction is better than in both
+      // another column, and each arrow cut for it, must be worth it
       const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
       sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + 0.1 * (picture.terse ?? 0) + (set.width * least > slim ? 0.45 : 0) + (set.crossed > 4), screens, seen });
     }
@@ -41,9 +41,9 @@ export function choose(pictures, width, height, narrow, slim = width) {
 }
 
 export const viewport = {
-  // How high the pane may be: what the notebook's own scroller, or the window, leaves below the cell's input and its sliders.
+  // How high the pane may be: what the notebook's scroller, or the window, leaves below the cell's input and its sliders.
   tallest() {
-    const head = this.options.host ? this.el.getBoundingClientRect().top - this.options.host().getBoundingClientRect().top : 0; // over two panes
+    const head = this.options.host ? this.el.getBoundingClientRect().top - this.options.host().getBoundingClientRect().top : 0; // above two panes
     if (this.options.framed) return this.options.framed - 2 - head;
     if (this.isFull()) return window.innerHeight - head;
     const host = this.options.host?.() ?? this.el, scroller = host.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = host.closest(".jp-Cell"), tall = scroller?.clientHeight;
@@ -54,10 +54,10 @@ export const viewport = {
 
   isFull() { return Boolean(document.fullscreenElement && this.el.closest(":fullscreen, .mgv:has(:fullscreen)")); },
 
-  // Takes the space that there is: from the width of the pane and the height of what it is in, never from the pane's own height.
+  // Fills the available space: from the width of the pane and the height of its surroundings, never from the pane's own height.
   layOutPane(force) {
     const wide = this.el.clientWidth, most = this.tallest(), key = `${wide} ${most} ${this.wanted}`;
-    if (!wide || (key === this.laidOutFor && !force)) return; // not on the page yet, or nothing new
+    if (!wide || (key === this.laidOutFor && !force)) return; // not on the page yet, or nothing changed
     this.laidOutFor = key;
     const free = Math.max(240, most - this.head.offsetHeight - this.notes.offsetHeight - 4);
     const { label } = this.options, open = [...this.open].join();
@@ -67,8 +67,8 @@ export const viewport = {
     let two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
     const stage = side ? free : Math.max(130, Math.round(free * 0.62));
     let chosen = (label && side && this.agreed(wide - side - 18, stage - 18)) || pick(side, stage);
-    if (label) two = side && Math.max(side, Math.min(Math.round(0.62 * wide), wide - 18 - Math.ceil(chosen.width * readable(chosen.picture)))); // as wide as the picture leaves it
-    else if (!side && wide >= PAIR) { // between the two: beside a picture that loses little by it, else below it and beside each other
+    if (label) two = side && Math.max(side, Math.min(Math.round(0.62 * wide), wide - 18 - Math.ceil(chosen.width * readable(chosen.picture)))); // as wide as the picture allows
+    else if (!side && wide >= PAIR) { // in between: panels beside a picture that loses little by it, otherwise below it and side by side
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
@@ -82,7 +82,7 @@ export const viewport = {
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
     this.widths = { one: side, two, wide, tall, pair };
     this.roomForTwo = null;
-    this.levels = {}; // of the steps that were shown: how small, and in how many columns
+    this.levels = {}; // for each step shown so far: how compact, and in how many columns
     this.setTwoColumns(false);
     const drawn = inColumns(chosen.picture, chosen.columns);
     if (drawn !== this.drawn) this.draw(drawn);
@@ -90,7 +90,7 @@ export const viewport = {
     this.strip.fit();
     this.views.forEach((words) => words?.mark());
     this.el.dataset.scale = chosen.scale.toFixed(3);
-    const around = this.el.closest(".widget-vbox"); // what Python puts around the pane
+    const around = this.el.closest(".widget-vbox"); // the box that Python puts around the pane
     around?.addEventListener("focusin", this.keepKeys);
     if (this.options.cut) this.reportPresses?.(around);
     this.el.dataset.ready = "true";
@@ -98,12 +98,12 @@ export const viewport = {
     this.showLine();
   },
 
-  // The pictures that may take the stage: the one with boxes open, or those of the view that was asked for.
+  // The pictures that may be shown: the one with open boxes, or those of the chosen view.
   candidates() { return this.open.size ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted); },
 
-  // The panels of a step in one column. Where that is too little, what is beside the rule is shown smaller; then the numbers get a
-  // column of their own, if there is space; then the mathematics, which the equation says in numbers, is left out; then its arrays
-  // are painted.
+  // The panels of a step in one column. If they do not fit, everything but the rule becomes smaller; then the numbers get a column
+  // of their own, if there is space; then the mathematics, which the equation repeats in numbers, is left out; then its arrays are
+  // painted as cells.
   layOutPanels() {
     if (!this.widths || this.shown === null) return;
     const { panels, flow, side, widths } = this, { label } = this.options;
@@ -118,8 +118,8 @@ export const viewport = {
     const at = this.posed ? `asked ${this.posed}` : this.shown, start = at <= this.ahead, now = !start && (label ? widths.two > 0 : this.twoColumns && Math.abs(this.shown - this.before) < 2), known = this.levels[at];
     if (known && known[1] === now) return set(...known);
     const fits = widths.one && widths.two && !start && (this.roomForTwo ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
-    const least = this.data.steps.length > MANY && !start ? 1 : 0; // of many steps most need it
-    let found = null; // of two panes each has little width: there an equation takes a second line only if nothing else helps
+    const least = this.data.steps.length > MANY && !start ? 1 : 0; // in a long pass most steps need it
+    let found = null; // each of two panes is narrow: there an equation takes a second line only if nothing else helps
     for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3].map((terse) => [terse, Boolean(now || fits)])]) {
       this.levels[at] = [...level, set(...level)];
       if (over()) continue;
@@ -129,21 +129,21 @@ export const viewport = {
     if (found) set(...(this.levels[at] = found));
   },
 
-  // An equation stays on one line if it can: where it would take a second one, its parts stand closer together, then its cells are smaller. Measured once a step.
+  // An equation stays on one line if it can: if it needs a second one, its parts move closer together, then its cells shrink. Measured once per step.
   tighten(known) {
     this.wrapped = false;
     return [...this.flow.querySelectorAll(".mgv-equation")].map((el, i) => {
       const { firstElementChild: first, lastElementChild: last } = el, wraps = () => last.offsetTop > first.offsetTop + first.offsetHeight;
       if (known?.[i]) el.className = known[i];
       else for (const closer of ["mgv-tight", "mgv-tighter"]) if (wraps()) el.classList.add(closer);
-      if (wraps()) { this.wrapped = true; el.classList.remove("mgv-tighter"); } // it takes two lines: let them be read
+      if (wraps()) { this.wrapped = true; el.classList.remove("mgv-tighter"); } // it needs two lines anyway: keep it legible
       return el.className;
     });
   },
 
   setTwoColumns(twoColumns) {
     this.twoColumns = twoColumns;
-    this.el.classList.toggle("mgv-two-columns", twoColumns && !this.options.label); // of two panes each has one, and makes it wider
+    this.el.classList.toggle("mgv-two-columns", twoColumns && !this.options.label); // each of two panes has one column, which becomes wider
     const { one, two, wide, tall, pair } = this.widths;
     this.frame.style.setProperty("--side", `${twoColumns ? two : one}px`);
     this.columnWidth = Math.round(twoColumns ? (this.options.label ? 1 : 0.58) * two : one || (pair ? 0.58 * wide : wide)); // of the rule
@@ -153,18 +153,18 @@ export const viewport = {
     this.fit(scale >= 0.999 * readable(this.drawn) ? scale : this.scale);
   },
 
-  // A box that was opened fills the view, as large as its text can be read; its neighbours stand around it.
+  // An open box fills the view, as large as its text needs; its neighbours are around it.
   zoomTo(id) {
     const frame = this.drawn.frames?.[id];
     if (!frame) return;
     const [x, y, w, t] = frame, { view } = this, least = readable(this.drawn), whole = (view.clientWidth - 18) / this.size[0];
     const scale = Math.max((OPENED / LEAST) * least, Math.min(LARGEST, (view.clientWidth - 40) / w, (view.clientHeight - 60) / t));
-    this.sized(this.el.clientWidth < WIDE && whole >= least ? Math.min(scale, whole) : scale); // a narrow pane scrolls one way
+    this.sized(this.el.clientWidth < WIDE && whole >= least ? Math.min(scale, whole) : scale); // a narrow pane scrolls in one direction
     view.scrollLeft = (x + w / 2) * this.scale - view.clientWidth / 2;
     view.scrollTop = t * this.scale > view.clientHeight ? y * this.scale : (y + t / 2) * this.scale + TOP - view.clientHeight / 2;
   },
 
-  // Where one is: the pass, and the boxes that are open, each inside the one before.
+  // Breadcrumbs: the pass, and the open boxes, each inside the one before.
   showCrumbs() {
     const names = [...this.open].map((id) => [id, this.picture.querySelector(`[data-toggle="${id}"]`)?.parentNode.textContent ?? id]);
     this.crumbs.hidden = !names.length;
@@ -182,11 +182,11 @@ export const viewport = {
     this.scale = Math.max(0.1, Math.min(4, scale));
     style.width = `${width * this.scale}px`;
     style.height = `${height * this.scale}px`;
-    style.setProperty("--grow", Math.max(1, Math.min(1.25, 1 / this.scale)).toFixed(3)); // what is written smallest stays readable
+    style.setProperty("--grow", Math.max(1, Math.min(1.25, 1 / this.scale)).toFixed(3)); // keeps the smallest text legible
     const least = LEAST / Math.min(1, this.scale);
-    if (this.twoColumns ? least < this.least : least !== this.least) this.rewrite(least); // a second column of panels takes no number off the picture
+    if (this.twoColumns ? least < this.least : least !== this.least) this.rewrite(least); // a second column of panels never removes a number from the picture
     const whole = width * this.scale + 15 <= this.view.clientWidth && height * this.scale + (this.open.size ? TOP + 6 : 15) <= this.view.clientHeight;
-    this.stage.classList.toggle("mgv-whole", whole); // what is out of sight can be zoomed and moved to: the buttons for it are there then
+    this.stage.classList.toggle("mgv-whole", whole); // whatever is out of view can be reached by zooming and moving, for which the buttons then appear
   },
 
   zoomBy(factor, x, y) {
@@ -200,7 +200,7 @@ export const viewport = {
 
   zoomWhole() { this.fit(Math.min(LARGEST, (this.view.clientWidth - 18) / this.size[0], (this.view.clientHeight - 18) / this.size[1])); },
 
-  // Drag moves, Ctrl + wheel and two fingers zoom; the wheel moves once the pane has the focus, at the end the page scrolls on.
+  // Drag moves, Ctrl + wheel and two fingers zoom; the wheel scrolls once the pane has the focus, and at its end the page scrolls on.
   listenToPointer() {
     const { view } = this, fingers = new Map();
     let apart = 0;
@@ -230,8 +230,8 @@ export const viewport = {
     }, { passive: false });
   },
 
-  // A press counts for what it began on, wherever that is when it ends: the page around may move, a step may come from another
-  // pane. What was pressed keeps the pointer (drawn away from a button, it lets go), and what would change the pane waits.
+  // A press belongs to the element where it began, wherever that is when it ends: the page may scroll, a step may come from another
+  // pane. The pressed element captures the pointer (dragging off a button releases it), and changes to the pane wait.
   capturePresses() {
     const { frame } = this, apart = (event) => Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY);
     let from;
@@ -243,7 +243,7 @@ export const viewport = {
       from = event;
     }, true);
     frame.addEventListener("pointermove", (event) => { if (this.held?.matches("button") && apart(event) > 40) this.held.releasePointerCapture(event.pointerId); });
-    // it is let go of before the click, and what has waited comes after it
+    // released before the click; the waiting changes come after it
     frame.addEventListener("lostpointercapture", () => { this.held = null; setTimeout(() => { for (const f of this.waiting) f(); this.waiting.clear(); }); });
   },
 
@@ -253,7 +253,7 @@ export const viewport = {
     if (now) this.follow(this.drawn.folds[now.node] ?? now.node);
   },
 
-  // Keeps the active node in sight when the picture is larger than its view. No layout is read but the scroll position.
+  // Keeps the active node in view when the picture is larger than its view. The scroll position is the only layout value it reads.
   follow(id) {
     const item = this.nodes.get(id);
     if (!item?.bounds || !this.scale || this.stage.classList.contains("mgv-whole")) return;
