@@ -7,7 +7,7 @@
     def test_that_imports_torch_itself(): ...
 
 Tests that ask for torch, or have it as a parameter, carry the marker `torch`, those that ask for a browser the marker
-`browser`, by themselves; one that takes more than two seconds of a processor is marked `long` by hand. `make test`
+`browser`, automatically; one that takes more than two seconds of a processor is marked `long` by hand. `make test`
 leaves all three out by `-m "not long and not torch and not browser"`, and says so in one line; PyTorch cannot be imported
 then, so the run is the same on a machine that has it. Where PyTorch is not installed its tests are left out of every
 run, but not in CI: there they fail.

@@ -6,7 +6,7 @@ lessons (exercises/answer_table.py). No sentence is repeated here, so that one c
     code ::                   a wrong answer that is not listed: it must be rejected
     code :: as other code     its reply is the one that the other answer gets
     code :: no return         it holds the sentence of exercises/replies.py with this key
-    code :: told              it is one that the lesson has for this very mistake
+    code :: told              it is a reply that the lesson lists for exactly this mistake
     code :: right             it must be accepted
 """
 

@@ -410,7 +410,7 @@ def small(t: Any) -> Any:
 
 
 def composed(t: Any) -> Any:
-    """Transforms in transforms, of a module, in a graph that goes on; and as many modules as one."""
+    """Nested transforms, also of a module and inside a larger graph; and several modules stacked into one."""
     net, func = small(t), t.func
     jacobian = func.jacrev(lambda p: func.functional_call(net, p, (t.ones(2, 3),)).sum())(
         dict(net.named_parameters())

@@ -58,7 +58,7 @@ def test_a_class_sees_its_common_wrong_answers_and_no_names(learner, folder, cap
 
 
 def test_each_part_of_an_answer_is_counted(learner, folder, capsys):
-    """Also the second and the third, of which the file has no cause; one belief in two answers is one line."""
+    """Also the second and the third, for which the file has no cause; the same misconception in two answers is one line."""
     exercise = lessons.find_exercise("4.2")
     double = next(wrong.answer["double"] for wrong in exercise.wrong if "double" in wrong.answer)
     for name, answer in (("ada", {"thrice": 1, "mixed": 5.5}), ("ben", {"mixed": 5.5, "double": double})):
@@ -76,7 +76,7 @@ def test_each_part_of_an_answer_is_counted(learner, folder, capsys):
 
 @pytest.mark.long
 def test_the_parts_are_those_that_are_wrong_for_every_listed_answer():
-    """Written down and read again, of each exercise that is typed in parts."""
+    """For each exercise typed in parts: written to the file and read again."""
     from exercises.api import _as_written
     from exercises.judge import CORRECT, judge
 
@@ -224,7 +224,7 @@ def test_the_exam_is_read_with_the_rest(learner, folder, capsys, tmp_path):
     exam.answer(12, "c")
     exam.answer(12, "d")
     exam.answer(13, "a")
-    exam.save(folder / "ben.json")  # what is handed in of the exam alone
+    exam.save(folder / "ben.json")  # what a learner hands in for the exam alone
     page = page_of(folder, capsys)
     assert "| 12 | 9b | 2 | 2 | 0 | 2 | 0 | 0 | 2 × not in the optimizer |" in page
     assert "| 13 | 10, 16 | 2 | 2 | 2 | 0 | 0 | 0 |  |" in page

@@ -33,8 +33,8 @@ def test_every_item_of_a_lesson_has_its_cells():
 
 
 def says(cell: str, place: dict) -> bool:
-    """Whether a cell has the words of a place, in any order and form (`computes` for `computed`), or exactly its text: of
-    code and of what is printed the text, of prose the words, so that a sentence can be improved."""
+    """Whether a cell contains a reference: in code and printed output its exact text; in prose its words, in any order and form
+    (`computes` for `computed`), so that a sentence can be improved."""
     if "text" in place:
         return place["text"] in cell
     return all(re.sub(r"^([a-z]{5}).*", r"\1", word.casefold()) in cell.casefold() for word in place["words"])

@@ -139,7 +139,7 @@ def test_each_graph_has_names_of_its_own():
     assert exam.steppers[1].data["questions"]["1"]["text"].startswith("MeanBackward0")
 
 
-# ---------------------------------------------------------------- the questions with letters are answered truly
+# ---------------------------------------------------------------- the multiple-choice questions have the right answers
 
 
 def encoder_learning(how: str) -> tuple[object, object, object]:
@@ -242,7 +242,7 @@ def test_question_13_by_counting_passes():
         _, slopes = torch.func.jvp(simulate, (settings,), (torch.eye(3)[column],))
         assert torch.allclose(slopes, jacobian[:, column])
     _, back = torch.func.vjp(simulate, settings)
-    (row,) = back(torch.eye(5)[2])  # a backward pass: of one result
+    (row,) = back(torch.eye(5)[2])  # a backward pass gives those of one result
     assert torch.allclose(row, jacobian[2])
     (summed,) = back(torch.ones(5))
     assert torch.allclose(summed, jacobian.sum(0)) and summed.numel() == 3

@@ -144,7 +144,7 @@ WITH_NAMES_OF_THE_LESSON = {"4.4": "paths = [[u, 1, 3], [u, 1], [v, 3]]"}
 @pytest.mark.long
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_solved_lesson_shows_correct_everywhere_and_can_be_solved_once_more_after_run_all(path, kernel):
-    """That no cell binds a name anew which an exercise asks for is told by the tries below the last cell."""
+    """The tries below the last cell show that no cell rebinds a name that an exercise uses."""
     notebook, tries = solved(path), []
     for cell in as_it_comes(path).cells:
         if key := tagged(cell, "exercise"):
@@ -240,15 +240,15 @@ def test_what_cannot_be_an_answer_is_not_noted_at_all(guess, monkeypatch):
     assert not noted
 
 
-def test_of_a_typed_answer_no_ratio_is_told():
+def test_the_reply_to_a_typed_answer_gives_no_ratio():
     """A reply of "exactly 1/7 of what it should be" would give the answer away by arithmetic."""
     cards = [check(e.id, *answers) for e in EXERCISES for answers in learner_answers.by_belief(e)]
     failed = [str(card) for card in cards if re.search(r"is exactly|` is right|zero everywhere", card.text)]
     assert not failed, "\n\n".join(failed)
 
 
-def test_that_nothing_is_the_answer_is_not_told():
-    """Of an unknown number the same is said where None is due as where a number is: not that one, and where to look."""
+def test_a_reply_does_not_reveal_that_the_answer_is_none():
+    """The reply to an unknown number is the same whether None or a number is expected: wrong, and where to look."""
     failed = []
     for exercise in EXERCISES:
         for name, due in zip(exercise.names, exercise.reference, strict=True):
@@ -312,7 +312,7 @@ def test_each_listed_wrong_answer_of_a_lesson_has_its_cause(judged_once):
 
 
 @pytest.mark.long
-def test_of_wrong_code_that_nobody_listed_the_cause_is_mostly_found():
+def test_the_cause_of_unlisted_wrong_code_is_mostly_found():
     """A ratio alone, such as "exactly 8 times what it should be", does not count as a cause."""
     unseen = learner_answers.read(learner_answers.UNSEEN)
     verdicts = [(answer, judge(answer.exercise, answer.answers)) for answer in unseen]

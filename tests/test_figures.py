@@ -75,7 +75,7 @@ def test_outside_of_a_notebook_nothing_is_changed():
 def test_each_figure_of_a_lesson_is_shown_so(path):
     cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     shown = [output.data for cell in cells for output in cell.outputs if "data" in output]
-    stills = [data for data in shown if "viz-graph" in data.get("image/svg+xml", "")]  # of what viz shows
+    stills = [data for data in shown if "viz-graph" in data.get("image/svg+xml", "")]  # those that viz shows
     assert not [d for d in shown if "image/png" in d or ("image/svg+xml" in d and d not in stills)]
     plots = [data["text/html"] for data in shown if 'class="plot"' in data.get("text/html", "")]
     assert len(plots) >= sum("plt.show()" in c.source and "def " not in c.source for c in cells)

@@ -112,7 +112,7 @@ def test_any_damage_to_a_file_is_noticed_or_harmless(tmp_path):
     assert refused > 100
 
 
-WRITERS = {  # what is made ready while there is room, then what writes
+WRITERS = {  # what is prepared while there is space, then what writes
     "save": ("", "minigrad.save({'w': minigrad.zeros(20_000)}, path)", ".npz"),
     "picture": ("drawing = viz.draw(loss); drawing.svg", "drawing.save(path)", ".svg"),
     "page": ("stepper = viz.step(loss)", "stepper.save(path)", ".html"),
@@ -253,7 +253,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
         except KeyboardInterrupt:
             stopped += 1
         assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-        # Python may deliver it between the return of a call and the keeping of what was returned: one handle may be lost
+        # Python may deliver it between the return of a call and the assignment of its result: one handle may be lost
         assert hooks_left(loss) <= 1
         assert dict(vars(torch.Tensor)) == methods
         x, loss = chain(5)  # the next pass is not disturbed
@@ -267,7 +267,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["step", "film"])
 def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
-    """Not where a clock happens to strike: at each call and each line of the files that hang hooks, one after the other."""
+    """Not at random moments: at each call and each line of the files that attach hooks, one after the other."""
     hanging = ("read/hooks.py", "run/trace.py", "films/pass_hooks.py", "films/film.py")
     files = {str(Path(viz.__file__).parent / name) for name in hanging}
     _, loss = chain(1)
@@ -301,7 +301,7 @@ def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_after_any_line_leaves_no_recording_behind(monkeypatch):
-    """Also after the last one, where Python has left the block and not yet asked the recording to."""
+    """Also after the last one, where Python has left the block but not yet called the recording's `__exit__`."""
     methods, before, recording = dict(vars(torch.Tensor)), sys.gettrace(), type(viz.record())
     looks, at, stopped = recording._after_line, 0, True
     while stopped:
@@ -330,7 +330,7 @@ def test_ctrl_c_after_any_line_leaves_no_recording_behind(monkeypatch):
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_at_every_call_leaves_no_recording_behind():
-    """A recording traces lines itself, so here what is interrupted is each function that it calls, and each return."""
+    """A recording traces lines itself, so here each function that it calls, and each return, is interrupted."""
     methods, before = dict(vars(torch.Tensor)), sys.gettrace()
     recording = type(viz.record()).start.__code__.co_filename
     at, stopped = 0, True
@@ -357,7 +357,7 @@ def test_ctrl_c_at_every_call_leaves_no_recording_behind():
             sys.setprofile(None)
         assert sys.gettrace() is before and dict(vars(torch.Tensor)) == methods, f"after {at} calls"
         left = len(net._forward_hooks) + len(net._forward_pre_hooks)
-        assert left <= 1  # a handle may be lost between its return and its keeping
+        assert left <= 1  # a handle may be lost between its return and its assignment
     assert at > 500
     other = threading.Thread(target=recorded, args=(None,), daemon=True)
     other.start()

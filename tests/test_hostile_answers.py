@@ -54,7 +54,7 @@ def a_short_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Hostile:
-    """Raises at everything that Python asks of it."""
+    """Raises an error whatever Python does with it."""
 
     def _refuse(self, *_):
         raise ValueError("no")
@@ -373,5 +373,5 @@ print(traced())
 """
     run = [sys.executable, "-c", code]
     done = subprocess.run(run, cwd=NOTEBOOKS, capture_output=True, text=True, timeout=60)
-    # nor is the one that sleeps interrupted in its place
+    # nor is the sleeping one interrupted instead
     assert (done.stdout, done.stderr) == ("traced\n", "")

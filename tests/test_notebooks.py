@@ -138,7 +138,7 @@ def test_the_first_exercise_comes_soon(path):
 
 
 @each_lesson
-def test_it_ends_with_a_graph_that_nobody_has_seen(path):
+def test_it_ends_with_an_unseen_graph(path):
     """Drawn, and then stepped with questions, before what people get wrong."""
     cells = {cell.id: cell.source for cell in read(path).cells}
     ids = list(cells)

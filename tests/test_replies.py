@@ -116,7 +116,7 @@ def test_what_only_begins_like_a_known_mistake_gets_its_advice():
     assert "twice too large" not in advice("3.1", lambda upstream, x: 2 * x * upstream / 3)
 
 
-def test_a_number_that_is_wrong_is_told_before_what_happens_later():
+def test_a_wrong_number_is_reported_before_a_later_error():
     """An engine that recurses and overwrites: its wrong number says more than that Python gives up on a long chain."""
 
     def recursing_and_wrong(root, grad):
@@ -178,7 +178,7 @@ def {name}({parameters}):
 
 
 @pytest.mark.parametrize("exercise", [e for e in EXERCISES if callable(e.reference[0])], ids=lambda e: e.id)
-def test_an_error_inside_an_operation_is_told_with_the_learners_own_line(exercise, monkeypatch):
+def test_an_error_inside_an_operation_is_reported_with_the_learners_own_line(exercise, monkeypatch):
     """Whatever library frames follow: here a cell, as a notebook compiles it, in which line 5 raises inside of minigrad."""
     monkeypatch.setattr("exercises.judge.SEARCH", (0.05, 0.05))  # no change of this code makes it right
     answers = []
@@ -256,7 +256,7 @@ def test_a_name_of_the_notebook_that_was_not_handed_over_is_told():
     assert told("x") in advice("3.1", inside)
     beside = plain_text(say("not handed over", name="y_of_the_notebook"))
     assert beside in advice("3.1", lambda upstream, x: upstream * x + y_of_the_notebook)
-    # a constant of the notebook is no reason to be wrong, nor is a parameter that is not needed
+    # an answer may use a constant of the notebook, or have a parameter that is not needed
     assert "notebook" not in advice("3.1", lambda upstream, x: upstream * x * SETTINGS["lr"])
     assert "notebook" not in advice("3.1", lambda upstream, x: 2 * x)
     assert check("3.1", lambda upstream, x: 2 * x * upstream + 0 * y_of_the_notebook).state == CORRECT

@@ -261,7 +261,7 @@ def test_what_is_installed_is_not_installed_again(project, monkeypatch, capsys):
     set_up.main([])
     assert installed == [["tests"]]
 
-    set_up.main(["torch"])  # another extra: with those that were there
+    set_up.main(["torch"])  # another extra: the earlier ones are kept
     assert installed[1:] == [["tests", "torch"]]
 
     (project / "pyproject.toml").write_text("# changed", encoding="utf-8")

@@ -34,7 +34,7 @@ COUNTS = [[text, "1", due] for text, due in rows("counts")]
 
 
 def as_json(value):
-    """What is not finite as a text: JSON has no such number."""
+    """Infinities and NaN as texts: JSON has no such numbers."""
     if isinstance(value, list):
         return list(map(as_json, value))
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

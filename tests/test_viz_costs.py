@@ -33,7 +33,7 @@ class Packed:
     """A saved tensor, alive for as long as a node keeps it."""
 
     def __init__(self, tensor: Any):
-        self.tensor = tensor.detach()  # a node that kept its own result with its graph would never go
+        self.tensor = tensor.detach()  # a node that kept its own result with its graph would never be freed
 
 
 def seen_by_hooks(torch: Any, make: Callable[[], Any], leaves: Callable[[Any], Any]) -> tuple[Any, int]:
@@ -95,7 +95,7 @@ def test_of_layers_that_people_use_as_well(torch, name):
 
     (_, loss), expected = seen_by_hooks(torch, make, lambda made: made[0].parameters())
     assert viz.costs(loss).total.kept == expected > 0
-    assert viz.costs(viz.trace(loss)).total.kept == expected  # what a trace has kept of it
+    assert viz.costs(viz.trace(loss)).total.kept == expected  # as a trace recorded it
 
 
 def test_what_two_nodes_keep_together_is_counted_once(t):
@@ -196,7 +196,7 @@ def test_times_are_those_of_the_recorded_calls_and_of_the_rules(t):
 def test_it_prints_a_table_and_shows_one(t):
     with viz.record():
         net, loss = mlp(t)
-    assert next(net.modules()) is net  # the variable tells the classes
+    assert next(net.modules()) is net  # the variable identifies the classes
     found = viz.costs(loss)
     lines = str(found).splitlines()
     assert lines[0].split() == ["module", "functions", "parameters", "kept", "for", "backward", "forward"]

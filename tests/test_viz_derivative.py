@@ -1,4 +1,4 @@
-"""What a backward pass made (``create_graph=True``) at first sight: a box beside the module that it differentiates."""
+"""The graph of a backward pass (``create_graph=True``) as first shown: a box beside the module that it differentiates."""
 
 from __future__ import annotations
 

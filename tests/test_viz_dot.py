@@ -291,7 +291,7 @@ def test_no_arrow_passes_under_a_label_or_over_a_caption_has_a_kink_or_is_far_fr
 
 
 @pytest.mark.parametrize("name", ["called_again", "source_example"])
-def test_a_label_stands_on_the_ground_that_is_behind_it(name):
+def test_the_background_of_a_label_matches_what_is_behind_it(name):
     """In a module's frame on the frame's colour, light and dark, else on that of the page."""
     tensors, names = DRAWN[name](minigrad)
     svg = ET.fromstring(viz.draw(tensors, view="functions", names=names).svg)
@@ -399,7 +399,7 @@ def test_where_the_system_lacks_a_library_it_says_what_to_install(here, monkeypa
 
 
 @pytest.mark.parametrize("direction", [None, "LR", "TB"])
-def test_what_is_saved_is_drawn_where_it_is_asked_for(direction):
+def test_saved_tensors_are_drawn_on_request(direction):
     """Also where the picture is wider than a page: no other view shows it."""
     x = minigrad.ones(2, 4, requires_grad=True)
     y = x

@@ -85,7 +85,7 @@ def test_set_changes_several_leaves_at_once_and_moves_the_sliders():
         e.set(x=[1.0, 2.0])
 
 
-# -- cutting edges: to the gradients it is what detach() at the same place does
+# -- cutting an edge has the same effect on gradients as detach() at that place
 
 
 def chain(x, w, b):
@@ -294,7 +294,7 @@ def test_pytorch_by_the_same_code(request):
 
 
 def test_where_no_widgets_run_it_is_shown_as_its_frame():
-    """As where a tool runs a notebook: no part of it is opened, so none is asked for its address."""
+    """For example when a tool runs a notebook: no widget is opened, so none is asked for its address."""
     viz.widgets(False)
     try:
         shown = viz.explore(lambda x: x * x, x=2.0)._repr_mimebundle_()

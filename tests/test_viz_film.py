@@ -45,7 +45,7 @@ def norm(tensor: Any) -> float:
 
 
 def arrows(film: viz.Film, scene: int = 0) -> dict[tuple[int, int], np.ndarray]:
-    """(position of the function, slot) -> norms, one a frame."""
+    """(position of the function, slot) -> norms, one per frame."""
     table = film._tables[scene]
     norms = 10.0 ** table.part("arrow").astype(np.float64)
     return {(a.source, a.slot): norms[:, a.index] for a in table.scene.arrows}
@@ -94,7 +94,7 @@ def test_every_arrow_has_the_norm_that_a_hook_of_ones_own_sees(t):
 
 
 def later_hooked(t: Any, film: viz.Film | None, kind: str) -> list[dict[tuple[int, int], float]]:
-    """Six steps of a net; from the fourth on the user hangs a hook of this kind. Seen by a film, or by hooks of our own."""
+    """Six steps of a net; from the fourth on the user attaches a hook of this kind. Seen by a film, or by hooks of our own."""
     t.manual_seed(0)
     w = [t.randn(3, 3, requires_grad=True) for _ in range(4)]
     x, told = t.randn(8, 3), []
@@ -204,7 +204,7 @@ def test_the_update_is_what_the_optimizer_moved(t):
 def test_a_share_of_zeros_is_the_frameworks_own(t):
     film = viz.film()
     x = t.tensor([[-1.0, 2.0], [-3.0, 4.0], [5.0, -6.0]], requires_grad=True)
-    for _ in range(3):  # of the first all is looked at; the gradient of the others ends in .grad
+    for _ in range(3):  # the first frame reads everything; the others read the gradient from .grad
         x.grad = None
         film.backward(x.relu().sum())
     assert film._tables[0].part("zero").tolist() == [[0.5]] * 3
@@ -252,7 +252,7 @@ def test_hooks_of_ones_own_are_called_and_see_the_same(t):
 @pytest.mark.parametrize("scale", [1e-25, 1e30])
 def test_a_frame_is_right_where_squares_leave_float32(t, scale):
     film, w = viz.film(), t.tensor([3.0, 4.0], requires_grad=True)
-    for _ in range(2):  # the second looks at less
+    for _ in range(2):  # the second reads less
         w.grad = None
         film.backward(((w * 2) * scale).sum())
     assert w.grad.tolist() == pytest.approx([2 * scale] * 2) and not film.notes

@@ -122,7 +122,7 @@ def test_a_loss_that_is_no_number_is_not_called_nan(t: Any):
 
 
 def ascending(t: Any, target: float | None) -> viz.Film:
-    """Minus a mean of squares, made larger by training: of an error where there is a ``target``, else of a projection."""
+    """Minus a mean of squares, made larger by training: of an error where there is a ``target``, otherwise of a projection."""
     t.manual_seed(0)
     film, x, w = viz.film(), t.randn(32, 3), t.randn(3, 1).requires_grad_(True)
     for _ in range(12):

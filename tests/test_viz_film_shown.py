@@ -278,7 +278,7 @@ def test_a_gif_is_whole_pixels(mg, tmp_path: Path, count):
 
 
 def test_a_gif_shows_what_was_painted():
-    """Played as a browser plays it, each frame is the picture it was made of, but for colours that are near."""
+    """Played as a browser plays it, each frame is the picture it was made of, except for small differences in colour."""
     rng = np.random.default_rng(0)
     table = np.array([[255, 255, 255], [8, 8, 8], [200, 80, 0], [32, 88, 168]], np.uint8)
     pictures = [np.zeros((40, 60), np.uint8)]
@@ -295,7 +295,7 @@ def test_a_gif_shows_what_was_painted():
 
     data = gif.animation([alone(picture) for picture in pictures], [0.1] * len(pictures), ["#c85000"])
     with Image.open(io.BytesIO(data)) as played:
-        assert played.n_frames == len(pictures) - 1  # the last stands twice as long
+        assert played.n_frames == len(pictures) - 1  # the last one is shown twice as long
         for k, picture in enumerate(pictures[:-1]):
             played.seek(k)
             assert played.info["duration"] == (200 if k == len(pictures) - 2 else 100)

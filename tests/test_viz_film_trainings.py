@@ -19,7 +19,7 @@ FACTS = {
     "frozen",
     "eval",
     "dead",
-}  # these name an illness where they are not an alarm, too: it may be intended
+}  # these also name a fault when they are not an alarm: it may be intended
 SETS = {"set on": (trainings.HEALTHY, ill.ILL), "more": (trainings.MORE_HEALTHY, ill.MORE_ILL)}
 EACH = [
     pytest.param(framework, which, id=f"{framework}-{which.replace(' ', '_')}")

@@ -23,7 +23,7 @@ PROGRAMS = [name for name in GALLERY if name not in ("several_roots", "double_ba
 
 
 def numbers_of(data: dict) -> list[tuple]:
-    """Of each step: the node, and the arrays that it received, sent and stored."""
+    """For each step: the node, and the arrays that it received, sent and stored."""
     arrays = data["arrays"]
 
     def value(x: Any) -> Any:
@@ -52,7 +52,7 @@ def test_a_kept_frame_is_what_the_stepper_records(t: Any, name: str):
     assert film.notes == []
     assert numbers_of(film._kept_passes()["0"]) == numbers_of(true)
     told = [[s["sentence"] for s in data["steps"]] for data in (film._kept_passes()["0"], true)]
-    if name != "hooks":  # of whose hooks a stand-in does not know
+    if name != "hooks":  # a replayed pass does not have the user's hooks
         assert told[0] == told[1]
 
 
@@ -240,7 +240,7 @@ def test_a_pass_is_replayed_whatever_re_indexes_the_leaf(t: Any, unary: str):
                 node.register_hook(lambda sent, got, k=k, seen=seen: seen.update({k: (got, sent)}))
         true.backward()
         film = viz.film()
-        for _ in range(2):  # of the second frame less is looked at
+        for _ in range(2):  # the second frame reads less
             film.backward(leaf_behind(t, chain, unary))
         film._hold_newest()
         [played] = film._replayed.values()

@@ -19,7 +19,7 @@ def test_the_parts_of_a_module_stand_in_a_frame(t):
     for view in ("graph", "cards", "functions"):
         drawing = viz.draw(loss, view=view)
         frames = dict(drawing.picture.clusters)
-        # of a Sequential it is known what made what is next to a layer; in the functions view it is one box, without a frame
+        # in a Sequential, the module between two layers is known, too; in the functions view it is one box, without a frame
         assert [f for f in frames if f != "m.1: Tanh"] == ["m.0: Linear", "m.2: Linear"]
         assert ("m.1: Tanh" in frames) == (view == "graph")
         functions = {i.function.name for i in frames["m.2: Linear"] if i.kind == "function"}
@@ -70,7 +70,7 @@ def test_a_module_of_one_function_is_folded_with_its_parameters(t):
     assert len(items) == 3
 
 
-def test_the_box_of_a_module_is_all_between_what_is_its_own(t):
+def test_the_box_of_a_module_holds_everything_between_its_functions(t):
     """tanh has no parameters: it is on the way from one function that reads a parameter of the module to another."""
 
     class Tied(t.nn.Module):
@@ -186,7 +186,7 @@ def test_for_a_small_window_a_graph_is_folded_into_few_boxes_none_on_a_cycle(t, 
 @pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize("view", ["graph", "cards", "functions"])
 def test_detach_is_a_cut_from_what_it_was_called_on(t, view, recorded):
-    """Where a node keeps the numbers, or a recording saw them: one place in memory, one of the two without a graph."""
+    """If a node saved the numbers, or a recording saw them: the two share memory, and one of them has no graph."""
     x = t.tensor([1.0, 2.0], requires_grad=True)
     with viz.record() if recorded else contextlib.nullcontext():
         h = (x * 2).tanh()

@@ -95,8 +95,8 @@ def readable(t: ModuleType, op: Operation) -> dict[tuple[int, str, str], Any]:
     return found
 
 
-def test_what_a_freed_node_still_tells_is_what_pytorchs_tells(torch):
-    """Numbers and sizes are no tensors: they stay readable, and a picture of a freed graph needs them."""
+def test_a_freed_node_keeps_what_pytorchs_keeps_readable(torch):
+    """Numbers and sizes are not tensors: they stay readable, and a picture of a freed graph needs them."""
     found: dict[str, list[str]] = {}
     for op in OPERATIONS:
         mine, right = readable(minigrad, op), readable(torch, op)

@@ -107,7 +107,7 @@ def test_no_shape_is_claimed_of_losses_that_are_not_reduced(t):
     graph = read([each / 3])
     give_names(graph, None)
     (loss,) = (f.outputs[0] for f in graph.functions if f.name == "MseLossBackward0")
-    assert loss.shape == (None if t is minigrad else (2, 3))  # PyTorch's nodes tell it
+    assert loss.shape == (None if t is minigrad else (2, 3))  # PyTorch's nodes record it
 
 
 def test_an_input_without_grad_is_named_where_the_node_keeps_it(t):

@@ -1,4 +1,4 @@
-"""Two lanes: each value above its own gradient, values to the right, gradients back, and what each kind of graph says."""
+"""Two lanes: each value above its own gradient, values to the right, gradients back, for each kind of graph."""
 
 from __future__ import annotations
 

@@ -344,7 +344,7 @@ def test_the_unet_is_drawn_by_its_parts(torch):
     model, loss = unet(torch)  # noqa: RUF059
     boxes = [name for name in titles(viz.draw(loss).picture) if not name.endswith("Backward0")]
     assert boxes[0] in ("first", "time") and {"mid", "last"} <= set(boxes)
-    assert len(loss.grad_fn.next_functions) == 1  # it is as it was
+    assert len(loss.grad_fn.next_functions) == 1  # the graph is unchanged
 
 
 def test_an_rnn_is_one_box_and_its_time_steps_are_in_it(torch):

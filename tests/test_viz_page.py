@@ -152,7 +152,7 @@ def test_a_page_of_3_000_nodes_stays_below_800_kilobytes():
 
 
 def test_a_long_net_is_a_column_and_its_page_stays_small():
-    """Its turned weights stand beside the way, not each layer further to the side than the one before."""
+    """Its transposed weights are beside the main path; no layer moves further to the side than the one before."""
     layers = [m for _ in range(100) for m in (mg.nn.Linear(4, 4), mg.nn.Tanh())]
     data = payload(mg.nn.Sequential(*layers)(mg.randn(2, 4)).pow(2).mean(), check=False, fold=False)
     pictures = [data, *data["pictures"]]

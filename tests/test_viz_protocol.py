@@ -187,11 +187,11 @@ def test_an_engine_that_fires_a_node_twice_is_shown_as_it_is():
     assert trace.steps[-1].accumulate.after.array.item() == x.grad
 
 
-# -- engines that go wrong are told as they are, not as if a hook had been at work
+# -- faulty engines are shown as they are, not as if a hook had changed a gradient
 
 
 def by_engine(run, monkeypatch):
-    """The sentences of a pass through the diamond 3 * x * x + 1, x = 2, where right is 12, walked by `run`."""
+    """The sentences of a pass through the diamond 3 * x * x + 1, x = 2, whose right gradient is 12, executed by `run`."""
     monkeypatch.setattr(tiny_engine.Tensor, "backward", lambda self: run(self.grad_fn, np.ones(self.shape)))
     x = tiny_engine.Tensor(2.0, requires_grad=True)
     x.grad = np.array(100.0)

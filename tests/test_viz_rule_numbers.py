@@ -61,7 +61,7 @@ def test_every_node_of_the_table_is_tried():
 
     assert {n for n in rules.RULES if not tried(n)} == set(NOT_HERE.split())
     cases = {f"{n}[{case}]" for n, rule in rules.RULES.items() for case in rule.cases if tried(n)}
-    # minigrad keeps "unbiased", and what updates its own statistics does not say that it trains
+    # minigrad saves "unbiased"; a node that updates running statistics does not save that it is training
     assert cases - set(PROGRAMS) == {f"{n}[unbiased=False]" for n in ("Std", "Var")} | {
         "BatchNormWithUpdate[training=False]"
     }
@@ -217,7 +217,7 @@ def test_what_a_rule_says_is_what_the_node_computes(doubles, name):
             )
             continue
         claimed, right = (x.to_dense() if x.layout != torch.strided else x for x in (claimed, right))
-        right = right.sum_to_size(edge.target.outputs[edge.nr].shape)  # the engine does, where a node has not
+        right = right.sum_to_size(edge.target.outputs[edge.nr].shape)  # as the engine does otherwise
         said = f"{given}: {code} is {claimed}, the node says {right}"
         torch.testing.assert_close(claimed, right, rtol=1e-4, atol=1e-7, check_dtype=False, msg=said)
 
@@ -241,7 +241,7 @@ def test_no_layer_makes_a_node_without_mathematics(torch):
     tried, without = 0, set()
     for layer in layers:
         for given in layer.module_inputs_func(layer, **more)[:3]:
-            # what this machine or this dtype has not
+            # not available on this machine or for this dtype
             with contextlib.suppress(NotImplementedError, RuntimeError):
                 made = layer.module_cls(*given.constructor_input.args, **given.constructor_input.kwargs)
                 without |= without_mathematics(
@@ -256,8 +256,8 @@ def test_no_layer_makes_a_node_without_mathematics(torch):
 @pytest.mark.parametrize("part", range(8))
 @on_a_short_stack
 def test_no_function_makes_a_node_without_mathematics(torch, part):
-    """All functions that PyTorch tests itself with, real and complex, each with its own first inputs; and of each the
-    derivative of the derivative."""
+    """All functions that PyTorch tests itself with, real and complex, each with its own first inputs; and each one's second
+    derivative."""
     every = importlib.import_module("torch.testing._internal.common_methods_invocations").op_db
     flat, tried, without = importlib.import_module("torch.utils._pytree").tree_leaves, 0, set()
     for op in every[part::8]:

@@ -308,8 +308,8 @@ SHAPED = {
 
 @pytest.mark.parametrize("program", SHAPED)
 @pytest.mark.parametrize("framework", ["minigrad", "torch"])
-def test_the_shape_and_the_name_of_what_nobody_holds_are_right(request, framework, program):
-    """An axis matters: ``x[:, 0]`` is not ``x[0]``, and a permutation is a transpose only if it turns all axes round."""
+def test_the_shape_and_the_name_of_an_unnamed_tensor_are_right(request, framework, program):
+    """An axis matters: ``x[:, 0]`` is not ``x[0]``, and a permutation is a transpose only if it reverses all axes."""
     t = request.getfixturevalue("torch") if framework == "torch" else importlib.import_module("minigrad")
     x = t.arange(6.0).reshape(3, 1, 2).requires_grad_()
     made = eval(program)

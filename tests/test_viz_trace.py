@@ -342,7 +342,7 @@ def test_a_broadcast_add_tells_the_sum_and_no_empty_alpha(t):
     assert [s.name for s in step.saved] == []
     w = t.ones(2, requires_grad=True)
     scaled = viz.trace(t.add(w, w, alpha=3).sum()).steps[1]
-    assert [(s.name, s.text) for s in scaled.saved] == [("alpha", "3")]  # where it does something it is told
+    assert [(s.name, s.text) for s in scaled.saved] == [("alpha", "3")]  # listed if it has an effect
 
 
 @pytest.mark.parametrize(

@@ -36,11 +36,11 @@ def numbers(tensor: Any) -> np.ndarray | None:
     if "bfloat16" in str(tensor.dtype):
         tensor = tensor.float()
     torch = hasattr(tensor, "resolve_conj")
-    return np.array(tensor.numpy(force=True) if torch else tensor.numpy())  # also what is not written out yet
+    return np.array(tensor.numpy(force=True) if torch else tensor.numpy())  # also of a lazy tensor
 
 
 def told_by_hooks(result: Any, leaves: dict, given: list | None = None) -> list[Fired]:
-    """The pass as it is, from one result or, with the gradients ``given``, from several: no code of viz runs here."""
+    """What hooks see of a pass from one result, or from several with the gradients ``given``; no code of viz runs here."""
     fired: list[Fired] = []
     receives: dict[Any, list] = {}
 

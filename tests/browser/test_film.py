@@ -309,7 +309,7 @@ def test_a_film_of_many_rows_is_in_sight_with_its_controls_and_legend(
         assert 647 >= frame["y"] + frame["height"] >= key["y"] + key["height"]
         assert bar["height"] <= 46
         [caption] = [text for text in pane.page.evaluate("painted") if "flows down" in text]
-        assert caption.endswith(("loss", "folded", "down"))  # whole, or without what has no room
+        assert caption.endswith(("loss", "folded", "down"))  # complete, or without the parts that do not fit
         small = [text for text, size in pane.page.evaluate("sizes").items() if size < 11]
         assert all(re.fullmatch(r"-?[\d.]+(e-?\d+)?|[▲▼]", text) for text in small)  # ticks of an axis
         assert min(pane.page.evaluate("Object.values(sizes)")) >= 10
@@ -380,9 +380,7 @@ def test_zero_nan_and_not_computed_are_marks_and_not_only_colours(
     assert seen == ({kind} - {"fine"})
 
 
-def test_rows_that_hardly_differ_have_each_a_scale_and_say_what_became_of_them(
-    browser: Browser, tmp_path: Path
-):
+def test_rows_that_hardly_differ_each_have_a_scale_and_show_their_change(browser: Browser, tmp_path: Path):
     """Both fall to a third, which would not be visible on a common scale of decades."""
     t = importlib.import_module("minigrad")
     w, v, made = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True), viz.film()

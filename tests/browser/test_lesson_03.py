@@ -109,7 +109,7 @@ def test_the_walk_of_the_lesson(open_lesson):
     stepper = Stepper(lesson)
     stepper.wait_for(0)
     stepper.cell.get_by_label("Ask me").uncheck()  # the lesson asks before each step; this only walks
-    assert stepper.grad("w") is None  # backward has run, but here nothing has been shown of it yet
+    assert stepper.grad("w") is None  # backward has run, but the pane has not shown any of it yet
 
     moves = [
         lambda: stepper.click_button("Forward one step"),

@@ -292,7 +292,7 @@ def test_a_page_is_for_everybody_stands_still_and_prints_whole(page: Page, site:
     page.set_viewport_size({"width": 360, "height": 800})
     page.evaluate("heard")
     page.emulate_media(color_scheme="dark")
-    # told to all
+    # every element has the new theme
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert broken(page, "color-contrast", "scrollable-region-focusable", "target-size") == []
     assert page.evaluate("document.documentElement.scrollWidth") == 360, "slides sideways"
@@ -471,7 +471,7 @@ def test_the_exam_is_taken_on_its_page(page: Page, site: Path):
     pane.locator(".mgv-answer").press("Enter")
     expect(pane.locator(".mgv-feedback")).not_to_be_empty()
     pane.locator(".mgv-answer").fill("1/2 1/2")
-    chain.evaluate(STILL)  # what is said has made the frame taller
+    chain.evaluate(STILL)  # the reply has made the frame taller
     pane.get_by_role("button", name="Check").click()
     pane.locator(".mgv[data-step='1']").wait_for()
 

@@ -32,7 +32,7 @@ def test_a_screen_reader_hears_a_sentence_per_step_and_finds_named_controls(brow
         assert 'img "Graph of c' in tree
         for heading in ("Rule", ".grad", "Queue"):
             assert f'heading "{heading}"' in tree
-        assert tree.count("status") == 1  # a step is said once
+        assert tree.count("status") == 1  # a step is announced once
 
 
 def test_a_question_is_read_before_the_rule_that_answers_it(browser: Browser, tmp_path: Path):

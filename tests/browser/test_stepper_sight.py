@@ -89,7 +89,7 @@ for _ in range(30):
     opt.step()
 film"""
 
-# of the pane in a cell: what of it is in sight when the cell begins at the top, the share of the picture, the smallest text
+# a pane in a cell: how much of it is visible if the cell begins at the top, the picture's share, the smallest text
 SEEN = """(cell) => {
     const scroller = document.querySelector(".jp-WindowedPanel-outer"), top = cell.getBoundingClientRect().top;
     const panes = [...cell.querySelectorAll(".mgv-frame")], last = panes.at(-1).getBoundingClientRect();

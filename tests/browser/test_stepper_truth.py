@@ -216,7 +216,7 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
         ident: (n["function"], n["kind"], n["name"], n["output"]) for ident, n in nodes if not n["members"]
     }
     last: dict[str, np.ndarray] = {}  # what went along each edge, newest last
-    # what each node receives, output by output: it shows from where all parts are there, which is when the node is ready
+    # what each node receives, output by output; shown once all parts have arrived, which is when the node is ready
     arrives = {step["node"]: fired.receives for step, fired in zip(data["steps"], true, strict=True)}
     got: dict[str, list] = {}
     for k, (step, fired, said) in enumerate(zip(data["steps"], true, walked, strict=True), 1):
@@ -251,11 +251,11 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
             same(said["stores"][1]["array"], received[0], where)
         else:
             assert said["marked"] == [], where
-        # the tip of the active box, where it is one node
+        # the tooltip of the active box, if it is a single node
         if said["tip"] is not None:
             wanted = fired.grads[step["accumulate"]["leaf"]] if step["accumulate"] else received[0]
             same(said["tip"], wanted, f"{where}, tip")
-        # the tips of boxes that are one node: the gradient of a tensor, .grad of a leaf, nothing before it is there
+        # the tooltips of boxes with one node: the gradient of a tensor, .grad of a leaf, nothing before it has arrived
         for ident, tip in said["tips"]:
             f, kind, name, output = drawn.get(ident, (None,) * 4)
             assert ".grad is" not in tip["text"]

@@ -1,6 +1,6 @@
 """The site that `make lite` wrote, served and opened in Chromium.
 
-Where Python is comes from the environment, as for `make lite`: NUMPY_WASM or PYODIDE say that it is in the site, and
+The environment says where Python is, as for `make lite`: NUMPY_WASM or PYODIDE mean that it is in the site, and
 FROM_ELSEWHERE=1 that Pyodide's own server can be reached. Otherwise no lesson runs (test_run.py, test_firefox.py), and the
 messages of a page that is loading are tested with a fake of that server.
 """

@@ -104,9 +104,9 @@ DIFFERS = {
     "nn.functional.batch_norm": (r"at least 2 dimensions", "an input without channels is refused"),
     "nn.functional.layer_norm": (r"\[0\.0\]", "in single precision one number less itself is exactly 0"),
 }
-# Results that may be chosen freely, up to signs: compared is what PyTorch's own tests make of them, where signs do not show.
+# Results that are unique only up to signs: what PyTorch's own tests compute from them is compared, where signs do not matter.
 CHOICES = {"linalg.eigh", "linalg.svd", "svd"}
-# Where equal elements, which integers have, may be named in any order.
+# Where the positions of equal elements, which integers often have, may come in any order.
 TIES = {
     "argsort": ("y: values",),
     "sort": ("y: items[1]: values",),
@@ -114,7 +114,7 @@ TIES = {
     "kthvalue": ("y: items[1]: values",),
     "median": ("y: items[1]: values",),
 }
-# How far numbers may differ, where it is more than a few roundings, and why; after a slash for one program or dtype only.
+# Tolerances of more than a few roundings, and why; a slash limits one to a program or dtype.
 ROUGH = {
     "nn.functional.batch_norm/float32": (1e-4, "two values of a channel: their gradients cancel"),
     "nn.functional.normalize": (1e-4, "the same"),
@@ -131,7 +131,7 @@ ROUGH = {
 
 # ---------------------------------------------------------------- NaN, infinities and other odd numbers (test_operations.py)
 
-# Where it is another number than in PyTorch, and why.
+# Where the number differs from PyTorch's, and why.
 OTHERWISE = {
     "torch.logaddexp2(x, y)": "where the result is 0, PyTorch's is a rounding",
     "F.tanhshrink(x)": "near 0, where the last digit of tanh counts",
@@ -142,11 +142,11 @@ OTHERWISE = {
     "torch.lerp(x, y, z)": "the start and a part of the way: one rounding less near the start",
     "x ** 0.5": "the derivative at -0.0 and below, where a root has none",
 }
-WITH_AVX512 = {"F.gelu(x)"}  # those of them that show on such processors alone
+WITH_AVX512 = {"F.gelu(x)"}  # those that appear only on such processors
 
 # ---------------------------------------------------------------- derivatives that PyTorch 2.13 has wrong
 
-# Functions of m, a matrix of three rows, whose derivatives are those of finite differences here and not there, by what is
+# Functions of m, a matrix of three rows, whose derivatives agree with finite differences in minigrad only; by what is
 # differentiated once more (test_nested_transforms.py). Nothing to be repaired: minigrad is right.
 WRONG_IN_PYTORCH = {
     "the product of the Hessian with a vector": {

@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MAX_NODES = 3000
 # Values of more elements than this are kept as a few of them and two sums.
 MAX_VALUES = 40
-# The part of a number that two correct engines may differ in: a few roundings of the type.
+# The relative difference allowed between two correct engines: a few roundings of the type.
 RELATIVE = {"float16": 5e-3, "float32": 3e-5, "float64": 1e-10}
 EPS = {rtol: float(np.finfo(dtype).eps) for dtype, rtol in RELATIVE.items()}
 
@@ -217,7 +217,7 @@ def _watch_order(torch: ModuleType, scope: dict[str, Any]) -> tuple[list[str], l
     graph, order = _Graph(scope), []
     for value in list(scope.values()):
         for tensor in _tensors(torch, value):
-            with suppress(RuntimeError):  # a view that an in-place write made invalid may not be looked at
+            with suppress(RuntimeError):  # a view that an in-place write made invalid cannot be read
                 graph.add(tensor.grad_fn)
 
     def watch(node: Any, label: str) -> Any:

@@ -176,7 +176,7 @@ class Writer:
         return f"v{len(self.shapes) - 1}"
 
     def some(self, shape: tuple = (2, 3), leaf: bool = True, exact: bool = False) -> str:
-        """One of the youngest variables whose shape can be written into `shape`."""
+        """One of the most recent variables whose shape can be written into `shape`."""
         fitting = [v for v, s in self.shapes.items() if (s == shape if exact else len(s) <= len(shape))]
         fitting = [v for v in fitting if leaf or v not in self.leaves] or fitting
         return fitting[-1 - min(self.random.randrange(6), len(fitting) - 1)] if fitting else "1.0"

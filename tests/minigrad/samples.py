@@ -292,7 +292,7 @@ def shown(value: Any) -> str:
 def checked(
     infos: list[Any], what: str, dtype: str, most: int, counts: Counter[str] | None = None
 ) -> Iterator[str]:
-    """The differences, one line per call; of more than `most` samples, that many are taken at equal distances."""
+    """The differences, one line per call; if there are more than `most` samples, that many are taken, evenly spaced."""
     counts = Counter() if counts is None else counts
     for info in infos:
         every = list(samples(info, dtype)) if what in programs(info) else []

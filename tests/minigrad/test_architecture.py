@@ -94,7 +94,7 @@ def test_no_source_code_is_generated() -> None:
 
 # ---------------------------------------------------------------- who may import whom
 
-# From the ground up: a file imports only files of the lines before its own, and earlier ones of its own line.
+# From the bottom layer up: a file imports only files in the lines above its own, and earlier ones in its own line.
 DRAWN = """
 pytorch_names missing messages dtypes basics printing mersenne autograd.modes autograd.grad_mode checks
 tensor_methods tensor
@@ -256,7 +256,8 @@ assert gradcheck is minigrad.autograd.gradcheck and issubclass(GradcheckError, R
 
 
 def test_nothing_is_bound_late() -> None:
-    """No file sets an attribute of what another one defines, or imports under a name that is put together; Tensor's methods
+    """No file sets an attribute of something that another file defines, or imports a module by a computed name; Tensor's
+    methods
     are attached in minigrad/__init__.py."""
     found = []
     for name, tree in TREES.items():

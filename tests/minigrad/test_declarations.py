@@ -104,10 +104,10 @@ def test_a_rule_that_is_replaced_changes_the_pass_and_what_is_shown(replaced):
     assert [sent.code for step in viz.trace(call(x).sum()).steps for sent in step.sent].count(text) == 1
 
 
-# ---------------------------------------------------------------- what is offered
+# ---------------------------------------------------------------- what is implemented
 
 
-def test_every_operation_that_is_offered_is_in_a_list():
+def test_every_operation_that_is_implemented_is_in_a_list():
     """A new declaration needs a line in differentiable.txt (or a session, or a line of programs). Aliases need none."""
     listed = " ".join(o.expression for o in OPERATIONS + CONSTANTS)
     listed += " ".join(path.read_text(encoding="utf-8") for path in HERE.glob("*/*.txt"))

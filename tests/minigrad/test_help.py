@@ -38,7 +38,7 @@ def square(grad: bool = True) -> torch.Tensor:
 
 
 WHOLE = torch.tensor([[0, 1], [1, 0]])
-# Arguments that do not follow from the kind of a parameter: by its name, or by the name of the function and its.
+# Arguments that do not follow from the kind of a parameter, by parameter name, or by function and parameter name.
 VALUES = {
     "index": WHOLE, "mask": WHOLE > 0, "condition": WHOLE > 0, "indices": WHOLE, "size": (2, 2), "shape": (2, 2),
     "dims": (0, 1), "dim0": 0, "dim1": 1, "dim2": 1, "dimension": 0, "k": 1, "split_sizes": (1, 1), "pad": (1, 1),

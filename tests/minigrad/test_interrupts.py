@@ -1,9 +1,9 @@
 """Ctrl+C at any moment leaves no mode on: not while one is entered, not while it is left.
 
 CPython looks for signals when a function begins, after a call of compiled code and before a jump back. At each of these
-moments, in all the code of minigrad that runs, KeyboardInterrupt is raised once. Two moments cannot be guarded by Python
-code: the first of an `__exit__` that `with` calls; and `set_grad_enabled(False)` is on when it has been made, before `with`
-enters it.
+moments, in all the code of minigrad that runs, KeyboardInterrupt is raised once. Two moments cannot be guarded by Python code:
+the first one of an `__exit__` called by `with`; and the one between making `set_grad_enabled(False)`, which takes effect at
+once, and entering its `with` block.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def test_the_data_are_what_this_pytorch_has(torch):
 def test_every_name_of_pytorch_is_there_or_says_so(path):
     where, silent = place(path), []
     if where is None:
-        return  # it says so itself, where it should be
+        return  # the name itself raises the message
     for name in names(path):
         try:
             getattr(where, name)
@@ -247,7 +247,7 @@ def test_the_names_of_classes_are_not_mixed_up():
     assert not isinstance(caught.value, MissingError)
 
 
-# Where the data have another order, and why a call means the same all the same.
+# Where the order in the data differs, and why a call still means the same.
 OTHER_ORDER = {
     **dict.fromkeys(
         ("RNN", "LSTM", "GRU"), "the data have the arguments of their base, which begin with a mode"

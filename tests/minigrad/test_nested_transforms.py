@@ -21,7 +21,7 @@ BODIES = [
     "x * y * y", "(x * y).sin()", "x * x + y", "(x @ y).tanh() * x", "y * 2", "x.exp() * 0.1", "w * x * y", "y.sum() * x",
     "x.clamp(-1, 1) * y", "torch.cat([x[1:], y[:1]])", "x.detach() * y", "x * 0 + 1", "(w * w).sum() * y",
 ]  # fmt: skip
-# What a transform makes of such a function, again as one. {k}, {j}: which argument (PyTorch's
+# A transform of such a function, again a function. {k}, {j}: which argument (PyTorch's
 # forward mode takes no negative numbers and gives zeros); {f}: the function.
 TRANSFORMS = [
     "lambda x, y: func.grad(lambda a, b: {f}(a, b).sum(), argnums={k})(x, y)",

@@ -1,4 +1,4 @@
-"""What must hold of every operation of operations.py: value, derivatives of both kinds and orders, batches, writes, dtypes.
+"""Properties of every operation in operations.py: value, derivatives of both kinds and orders, batches, writes, dtypes.
 
 Without PyTorch derivatives are compared with finite differences, the rest with each other, and values with what PyTorch
 gave when `python -m tests.minigrad.record` was run. With PyTorch all of it is compared live, and at odd numbers, too.
@@ -26,11 +26,11 @@ from tests.minigrad.oracle import Program
 from tests.minigrad.record import digest, recorded
 from tests.minigrad.samples import roughly
 
-# Operations for which a difference is no test of backward: it follows constants, or loses digits in single precision.
+# Operations whose finite differences do not test backward: they see through constants, or lose digits in single precision.
 NO_DIFFERENCES = re.compile(r"\(0, 3\)|detach\(\)|float\(\)|float32|padding_idx|argsort|argmax")
 # Operations that draw random numbers, and those computed in single precision whatever the input.
 ROUGH = re.compile(r"dropout|bernoulli|float32")
-# Results whose shape depends on the values of an example, and questions to Python.
+# Results whose shape depends on the values of an example, and results that are Python values.
 DYNAMIC = re.compile(
     r"x\[x >|x\[x\[|masked_select|nonzero|unique|bincount|list\(x\)|allclose|equal\(|\.item\(|tolist"
 )

@@ -33,7 +33,7 @@ def test_it_goes_as_in_pytorch(torch, kind: str, first: int, count: int):
 
 
 def test_most_bad_calls_are_bad(torch):
-    """Else the test would compare results, as others do."""
+    """Otherwise the test would compare results, as others do."""
     known = names(torch)
     assert sum(bool(outcome(minigrad, call(n, *known))[0]) for n in range(500)) > 400
 

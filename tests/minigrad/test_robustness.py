@@ -177,7 +177,7 @@ USES = [
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.__name__)
 def test_it_leaves_no_cycles(use):
-    use(torch.ones(3, requires_grad=True))  # once before, for what is made once
+    use(torch.ones(3, requires_grad=True))  # a first run, for whatever is created only once
     gc.collect()
     gc.disable()
     try:

@@ -32,7 +32,7 @@ print(*entered, sep=chr(10))
 """
 
 
-def test_the_way_of_one_call_is_the_one_that_is_told() -> None:
+def test_the_path_of_one_call_is_the_documented_one() -> None:
     """The first time, in a fresh interpreter: at most 60 Python calls in 8 files, those that are listed, in that order."""
     text = minigrad.__doc__.partition("**The path of one call.**")[2].partition("**What to read")[0]
     listed = re.findall(r"^    (\S+\.py)  ", text, flags=re.MULTILINE)
