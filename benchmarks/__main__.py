@@ -1,6 +1,6 @@
 """`python -m benchmarks` runs every benchmarks/bench_*.py and writes what they print, with the machine, into README.md here;
-`python -m benchmarks core import` runs some and writes nothing; `python -m benchmarks --rest` goes on with a whole run
-that was stopped: what each benchmark printed is kept in build/benchmarks.json as it ends.
+`python -m benchmarks core import` runs some and writes nothing; `python -m benchmarks --rest` continues a full run that was
+stopped: what each benchmark printed is kept in build/benchmarks.json as it ends.
 
 A bench_*.py prints its tables in main(). It may return sentences, one for each limit that was not kept: they are
 printed at the end, and the exit code is 1.

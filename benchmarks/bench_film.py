@@ -3,7 +3,8 @@
     .venv/bin/python -m benchmarks.bench_film
 
 The forward pass is not timed. A pass with a frame may take 2.6 times the plain one at width 24 and 1.6 times at width 128, a
-pass between two frames nothing measurable. Then how long the player takes to change a frame in Chromium, with 60 edges and
+pass between two frames costs nothing measurable. Then how long the player takes to change a frame in Chromium, with 60 edges
+and
 with 1,000: at most 16 ms. Needs torch, playwright and Chromium.
 """
 

@@ -36,8 +36,8 @@ def first_step() -> float:
 def import_time(package: str, bytecode: str) -> float:
     """Seconds that `import package` takes in a fresh interpreter that has NumPy loaded.
 
-    bytecode: the folder of the .pyc files, which are there when it is imported again; also where the environment forbids
-    to write them.
+    bytecode: the folder of the .pyc files, which exist when the package is imported again, even if the environment forbids
+    writing them.
     """
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     env["PYTHONPYCACHEPREFIX"] = bytecode

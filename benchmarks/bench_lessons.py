@@ -28,7 +28,7 @@ torch.set_num_threads(1)
 matplotlib.use("agg")
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-WHOLE, TRAINING, RATIO = 75.0, 2.0, 1.5  # seconds of the processor, twice; parts of PyTorch's
+WHOLE, TRAINING, RATIO = 75.0, 2.0, 1.5  # two limits, seconds of processor time; a fraction
 ROUNDS = 3
 PREPARED = ("setup", "show", "data", "split", "model")  # the cells of lesson 17 before the one that trains
 

@@ -34,7 +34,7 @@ WALK = """([first, last]) => {
     return [script, whole];
 }"""
 
-# one step a frame, as play does: what the browser needs from one frame to the next, painting included
+# one step per frame, as in play: what the browser needs from one frame to the next, painting included
 FRAMES = """() => new Promise((done) => {
     const slider = document.querySelector(".mgv-slider"), times = [];
     let k = 0, last = 0;

@@ -19,7 +19,7 @@ import minigrad
 from benchmarks.measure import compare
 
 torch.set_num_threads(1)
-MEAN, STEP, TWICE, SMALL = 0.75, 1.0, 0.8, 1.3  # limits: parts of PyTorch's time
+MEAN, STEP, TWICE, SMALL = 0.75, 1.0, 0.8, 1.3  # limits: fractions of PyTorch's time
 
 
 def chain(T: ModuleType) -> Callable[[], object]:
@@ -93,7 +93,7 @@ def twice(T: ModuleType) -> Callable[[], object]:
 
 
 def ratio(name: str, case: Callable[[ModuleType], Callable]) -> float:
-    """minigrad's time as a part of PyTorch's, the median over rounds in which both ran in turn."""
+    """minigrad's time as a fraction of PyTorch's, the median over rounds in which both ran in turn."""
     table = compare(
         name, {"minigrad": case(minigrad), "torch": case(torch)}, peer="torch", rounds=25, seconds=0.02,
         clock=time.process_time,

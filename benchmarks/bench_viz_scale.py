@@ -2,8 +2,8 @@
 and the pane of `viz.step` on PyTorch nets of 30, 300 and 3,000 nodes: the size of its page, a step through it in the
 browser (folded, with every leaf on show, and unfolded), and the first picture in JupyterLab.
 
-A step is measured with style and layout of the whole page, each the best of three walks: what else the machine does is
-not the pane's. Of a pass of thousands of steps six stretches of 60 are walked. The first picture is measured from the
+A step is measured with style and layout of the whole page, each the best of three runs, so that other load on the machine does
+not count. In a pass of thousands of steps, six stretches of 60 are measured. The first picture is measured from the
 key that runs the cell, the best of five.
 
 torchviz writes DOT and leaves the layout to a Graphviz on the machine; here both are laid out by the Graphviz in
@@ -47,7 +47,7 @@ def net(layers):
     return torch.nn.Sequential(*many)(torch.randn(2, 4)).pow(2).mean()
 viz.step(net(2))"""
 LAYERS = {5: 70, 60: None, 590: 800}  # of nets of 27, 302 and 2,952 nodes; what their page may have, in kB
-FIRST = {60: 0.5, 590: 2.0}  # seconds until the first picture stands in JupyterLab
+FIRST = {60: 0.5, 590: 2.0}  # seconds until the first picture appears in JupyterLab
 MEDIAN, WORST = 16.0, 50.0  # ms, of a step
 STRETCHES, STRETCH = 6, 60  # of a long pass: how many pieces are walked, and the steps of each
 
@@ -101,8 +101,8 @@ def by_torchviz(z: torch.Tensor) -> str:
 
 
 def walked(browser, html: str, leaves: bool = False) -> tuple[float, float]:
-    """Median and worst step of a page in ms: of each step the best of three walks. Of a long pass STRETCHES stretches are
-    walked, spread evenly from the first step to the last, with a paint between them."""
+    """Median and worst step of a page in ms: for each step the best of three runs. A long pass is sampled in STRETCHES
+    stretches, spread evenly from the first step to the last, with a paint between them."""
     window = browser.new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "page.html"
@@ -126,7 +126,7 @@ def walked(browser, html: str, leaves: bool = False) -> tuple[float, float]:
 
 
 def first_pictures(browser) -> dict[int, float]:
-    """Seconds from running a cell with viz.step in JupyterLab until its picture stands there."""
+    """Seconds from running a cell with viz.step in JupyterLab until its picture appears."""
     cells = [NET, *(f"z{n} = [net({n}) for _ in range(5)]" for n in LAYERS)]
     forget = "from viz.picture.layout import laid_out; laid_out.cache_clear()"  # each is a first picture
     steps = [(n, f"{forget}; viz.step(z{n}.pop())") for n in LAYERS for _ in range(5)]
@@ -150,7 +150,7 @@ def first_pictures(browser) -> dict[int, float]:
                 idle = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
                 lesson.page.wait_for_timeout(300)
                 lesson.page.wait_for_function(idle, timeout=60_000)
-                if n:  # one picture at a time, as somebody has it who works at this cell
+                if n:  # one picture at a time, as for somebody who works on this cell
                     lesson.page.evaluate("jupyterapp.commands.execute('notebook:clear-cell-output')")
     return took
 

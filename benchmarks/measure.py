@@ -84,12 +84,12 @@ def compare(
     calls = {name: enough_calls(run, seconds, clock) for name, run in contenders.items()}
     samples: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
-    gc.freeze()  # what was there before is not looked through again
+    gc.freeze()  # objects that exist already are not scanned again
     try:
         for number in range(rounds):
             gc.collect()
             gc.disable()
-            shift = number % len(names)  # nobody is always first
+            shift = number % len(names)  # no contender is always first
             for name in names[shift:] + names[:shift]:
                 samples[name].append(sample(contenders[name], calls[name], clock))
             gc.enable()

@@ -1,7 +1,7 @@
 """Tries each cell of the table in README, on this machine: `python -m benchmarks.peers_table` (needs the extra `benchmarks`).
 
 Prints, for each tool, what it did with one loss of a small PyTorch model, and raises AssertionError where the README would be
-wrong. Judged are the tools' public functions, as installed; a picture that a repository's notebook makes is not counted.
+wrong. It judges the tools' public functions, as installed; a picture that a repository's notebook makes is not counted.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def torchlens() -> str:
     try:
         lens.trace(loss)
         takes_a_loss = True
-    except Exception:  # whatever it says of a tensor
+    except Exception:  # whatever it raises for a tensor
         takes_a_loss = False
     trace = (
         lens.trace(model, x, save_grads="all")

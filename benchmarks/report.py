@@ -29,7 +29,7 @@ PICTURE = (
     r"picture, {} nodes(?=.*?viz\.draw +(\S+ \S+))(?=.*?torchviz +(more than \S+ s|\S+ \S+))"
     r"(?=.*?torchlens, without its picture +(\S+ \S+))"
 )
-# What the page says first: a question, the benchmark that answers it, what to look for in what it printed, the answer
+# The summary: a question, the benchmark that answers it, the pattern to find in its output, the answer
 SUMMARY = (
     (
         "a training step: perceptron, Adam",

@@ -21,8 +21,8 @@ import pytest
 
 PACKAGES = ("minigrad", "viz", "notebooks/exercises")
 MOST = 40  # tests of one line
-SECONDS = 8.0  # that they may take together
-CASES = 12  # of a parametrised test that are recorded, but for tests of operations: there each case is another line
+SECONDS = 8.0  # that the tests of one line may take together
+CASES = 12  # cases recorded per parametrised test; all of them for tests of operations
 TO = "LINES_OF_TESTS"  # the environment variable that names the file to write
 # they install, build, read or start programs of their own, and run few lines of the packages in this process
 APART = """

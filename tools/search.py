@@ -1,6 +1,6 @@
 """The index for the site's search (search.js): the text of every page, heading by heading.
 
-It is a file of JavaScript beside the pages, since a page that is opened from a folder may load a script but read no file.
+It is a file of JavaScript beside the pages, since a page that is opened from a folder may load a script but cannot read a file.
 """
 
 from __future__ import annotations

@@ -102,7 +102,8 @@ def news() -> str:
 
 
 def _read(place: Path) -> Any:
-    """What is in the file, or None. A file that is not one of ours, or in part, is put aside. Call it only under the lock."""
+    """What is in the file, or None. A file that is not one of ours, or only partly, is set aside. Call it only under the
+    lock."""
     data, whole = _parsed(place)
     if not whole:
         _put_aside(place, data)
@@ -194,7 +195,7 @@ def note(
 
 @atexit.register
 def _last_try() -> None:
-    """When this kernel ends, write a note that another kernel left no time for."""
+    """When this kernel ends, write any note that had to wait for another kernel."""
     for place in {place for place, _ in _unwritten}:
         _write(place)
 
