@@ -134,10 +134,10 @@ OPTIONS = list(inspect.signature(tensor).parameters.values())[1:]  # dtype, devi
 
 
 def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[..., Tensor]:
-    """`make(..., dtype)`, which gives an array, as a public function that returns a leaf and has PyTorch's options. The dtype
+    """`make(..., dtype)`, which gives an array, as a public function that returns a leaf and has PyTorch's options.
 
-    is NumPy's: the requested one, or that of the tensor that is `make`'s first argument, or the default; None if `make`
-    finds it itself.
+    The dtype is NumPy's: the requested one, or that of the tensor that is `make`'s first argument, or the default; None if
+    `make` finds it itself.
     """
     parameters = dict(inspect.signature(make).parameters)
     infers, first = parameters.pop("dtype").default is None, next(iter(parameters.values()))

@@ -1,6 +1,6 @@
-"""Training runs written for a check of viz.film in November 2026, before its findings were known: PyTorch only. A healthy one
+"""Training runs written for a check of viz.film in November 2026, before its findings were known: PyTorch only.
 
-must have no alarm. A broken one lists the kinds of findings that name what is wrong with it.
+A healthy one must have no alarm. A broken one lists the kinds of findings that name what is wrong with it.
 """
 
 from __future__ import annotations

@@ -233,6 +233,18 @@ def test_a_file_says_at_its_door_what_it_is():
     assert not silent, "\n".join(silent)
 
 
+def test_the_first_paragraph_of_a_docstring_is_whole():
+    """`help()` and editors show it alone: a blank line in the middle of a sentence cuts it in two."""
+    broken = []
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                first, _, rest = (ast.get_docstring(node) or "").partition("\n\n")
+                if rest and not rest[0].isspace() and first[-1] not in ".:?!)`'\"":
+                    broken.append(f"{shown(path)}: {first[-60:]!r}")
+    assert not broken
+
+
 def opened_as_text(tree: ast.AST) -> Iterator[ast.Call]:
     """The calls that read or write a file as text without saying in which encoding."""
     for call in ast.walk(tree):

@@ -1,6 +1,6 @@
-"""The predictions and typed answers of a static lesson page: a form for each, with the replies of `check` and `predict` as
+"""The predictions and typed answers of a static lesson page: a form for each, with the replies of `check` and `predict`.
 
-data. No Python runs on such a page, so all possible replies are collected here, when the page is made; the script
+No Python runs on such a page, so all possible replies are collected here, as data, when the page is made; the script
 (answers.js) reads an answer as exercises/answers.py does and looks the reply up. Code cannot be checked this way:
 such an exercise says so. A "?" in a reply is where the script puts what was typed.
 """

@@ -187,10 +187,11 @@ class Lab:
         height: int = 1000,
         scale: float = 1,
     ) -> Iterator[Lesson]:
-        """Open notebook `name`, as shipped, or `book` under that name, with a separate kernel. It reuses the window of the last
+        """Open notebook `name`, as shipped, or `book` under that name, with a separate kernel.
 
-        one, as for someone who opens one lesson after the other: loading JupyterLab takes four times as long as running a
-        lesson. After an error, beside another notebook, and if the scale is not 1, the window is a new one.
+        It reuses the window of the last one, as for someone who opens one lesson after the other: loading JupyterLab takes
+        four times as long as running a lesson. After an error, beside another notebook, and if the scale is not 1, the window
+        is a new one.
 
         width, height: of the window, in CSS pixels; scale: device pixels of each, for sharp pictures.
         """
@@ -262,10 +263,10 @@ class Lesson:
         self._wait_for_kernel(lab, name)
 
     def _wait_for_kernel(self, lab: Lab, name: str) -> None:
-        """Until the notebook's kernel is idle: if it is run earlier, the notebook asks which kernel to use. Servers that start
+        """Wait until the notebook's kernel is idle: if it is run earlier, the notebook asks which kernel to use.
 
-        kernels at the same moment may give two of them the same ports; the second one never answers. Then the notebook is
-        opened once more, with a new kernel. RuntimeError with the server's output if that does not help.
+        Servers that start kernels at the same moment may give two of them the same ports; the second one never answers. Then
+        the notebook is opened once more, with a new kernel. RuntimeError with the server's output if that does not help.
         """
         kernel = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
         try:

@@ -6,7 +6,6 @@ with the explanation of a prediction's outcome folded until the learner opens it
 A learner works there and nowhere else. What a learner has written is never overwritten: a lesson that has changed in the
 project is put beside theirs, as 03_new_NAME.ipynb, and one line says so. A copy whose cells are as they were given is replaced
 without a word. A file is written whole or not at all. To get the original lesson back, delete the copy: the next call makes it
-
 again. The progress file is there too (progress.json, written by exercises/store.py). `.copied.json` records, for each copy,
 which text was given. Standard library only, and quick: it runs each time the lessons are opened.
 """

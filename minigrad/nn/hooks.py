@@ -1,7 +1,7 @@
-"""Hooks of modules: around forward, and on the gradients of a module's inputs and outputs. For the backward hooks, an identity
+"""Hooks of modules: around forward, and on the gradients of a module's inputs and outputs.
 
-operation is put before and after the module's forward. All gradients of the outputs, or of the inputs, meet at its nodes in
-the graph.
+For the backward hooks, an identity operation is put before and after the module's forward. All gradients of the outputs, or of
+the inputs, meet at its nodes in the graph.
 """
 
 from __future__ import annotations

@@ -45,9 +45,10 @@ class Optimizer(SaysWhatIsMissing):
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict) -> None:
-        """Add parameters with their own options; the optimizer's defaults replace those not given. Raises TypeError for
+        """Add parameters with their own options; the optimizer's defaults replace those not given.
 
-        anything but a tensor, ValueError for results of operations and for parameters that are already in a group.
+        Raises TypeError for anything but a tensor, ValueError for results of operations and for parameters that are already
+        in a group.
         """
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)

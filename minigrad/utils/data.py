@@ -77,9 +77,8 @@ def random_seed(generator: Generator | None) -> int:
 
 def default_collate(batch: Sequence) -> object:
     """A list of examples as one batch: tensors and arrays stacked, numbers made into tensors, strings kept in a list; tuples,
-    lists and dictionaries part by part. Raises TypeError for unknown kinds of examples,
-
-    RuntimeError for parts of different sizes.
+    lists and dictionaries part by part. Raises TypeError for unknown kinds of examples, RuntimeError for parts of different
+    sizes.
     """
     first = batch[0]
     if isinstance(first, Tensor):

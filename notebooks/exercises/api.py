@@ -131,9 +131,9 @@ def _closed() -> bool:
 
 
 def predict(question: str = "", guess: Any = ...) -> Card:
-    """Note what you expect before you run the next cell; the reply is folded. Never raises. Without a guess, shows a field to
+    """Note what you expect before you run the next cell; the reply is folded. Never raises.
 
-    type it in, if the notebook can.
+    Without a guess, shows a field to type it in, if the notebook can.
     """
     try:
         found = lessons.find_question(question)
@@ -188,9 +188,9 @@ def _heard(found: Question, text: str) -> Card:
 
 
 def progress(lesson: int | str | None = None, *, save: str | Path | None = None) -> Card:
-    """What you have predicted and solved in a lesson, or in all of them. It stays on this machine. Never raises. ``save``: also
+    """What you have predicted and solved in a lesson, or in all of them. It stays on this machine. Never raises.
 
-    write it all to this .json file, to hand in.
+    ``save``: also write it all to this .json file, to hand in.
     """
     if save is not None:
         return _save(save)
@@ -294,9 +294,10 @@ def _no_such_letter(question: Question, value: Any, truth: Any) -> str:
 
 
 def _reply(question: Question, guess: Any, truth: Any) -> tuple[str, bool]:
-    """What to say to a prediction, and whether it came true. It is read as `check` reads answers, however it is written. A
+    """What to say to a prediction, and whether it came true.
 
-    rounded right value that is exactly a known mistake counts as that mistake.
+    It is read as `check` reads answers, however it is written. A rounded right value that is exactly a known mistake counts
+    as that mistake.
     """
 
     def means(other: Any, exactly: bool) -> bool:

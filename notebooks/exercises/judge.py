@@ -407,10 +407,10 @@ def recognise(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None
 
 
 def resembled(exercise: Exercise, got: Observed, want: Observed) -> Wrong | None:
-    """The listed wrong answer that goes wrong in the same way as this one for the longest. Code may behave like a listed answer
+    """The listed wrong answer that goes wrong in the same way as this one for the longest.
 
-    at first by chance. So the two must agree in at least two observations
-    that are wrong, and in half of them.
+    Code may behave like a listed answer at first by chance. So the two must agree in at least two observations that are
+    wrong, and in half of them.
     """
     seen = enumerate(zip(got.seen, want.seen, strict=False))
     wrong_at = [place for place, (one, due) in seen if not _alike(one[1], due[1], exercise)]

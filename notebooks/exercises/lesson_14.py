@@ -55,9 +55,9 @@ def _tensor(out: Any) -> Any:
 
 
 def _slopes(inputs: list[list[float]], *, any_at_0: bool = False) -> Callable[[Callable], Iterator[tuple]]:
-    """A probe that looks at a function's values, and at its gradients for an uneven upstream gradient. any_at_0: if all numbers
+    """A probe that looks at a function's values, and at its gradients for an uneven upstream gradient.
 
-    are 0, accept any finite gradient.
+    any_at_0: if all numbers are 0, accept any finite gradient.
     """
 
     def probe(function: Callable) -> Iterator[tuple]:

@@ -29,9 +29,9 @@ SECONDS = 2.0
 
 
 def go_on(key: str, *answers: Any) -> Any:
-    """The learner's answers if they pass the check of exercise `key`, else the reference, built in the caller's notebook. Says
+    """The learner's answers if they pass the check of exercise `key`, else the reference, built in the caller's notebook.
 
-    which of the two it is. Returns a single answer as it is, several as a tuple.
+    Says which of the two it is. Returns a single answer as it is, several as a tuple.
     """
     exercise = find_exercise(key)
     names = " and ".join(exercise.names)
