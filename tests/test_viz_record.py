@@ -128,63 +128,6 @@ def test_the_tensor_class_is_as_it_was_after_the_block(t):
         assert getattr(type(x), name) == method, name
 
 
-class Shell:
-    """The part of IPython's shell that the magic uses."""
-
-    execution_count = 1
-
-    def __init__(self, **scope):
-        self.user_ns = scope
-        self.compile = self
-
-    def transform_cell(self, cell):
-        return cell
-
-    def cache(self, code, number, raw_code):
-        import linecache
-
-        name = f"<cell {number}>"
-        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-        return name
-
-
-def test_the_cell_magic_draws_what_the_cell_ends_with(t):
-    from viz.show.magic import run
-
-    shell = Shell(t=t)
-    drawing = run(shell, "draw", "w = t.tensor([1.0, 2.0], requires_grad=True)\ny = w * 3\nz = y.sum()\nz")
-    assert repr(drawing) == "Drawing(z: 3 nodes, 3 edges, lanes view)"
-    assert (
-        drawing.graph.source["lines"] == ["y = w * 3", "z = y.sum()", "z"]
-        or drawing.graph.source["lines"][0] == "y = w * 3"
-    )
-    assert shell.user_ns["z"].grad_fn is not None
-
-
-def test_the_cell_magic_says_what_it_takes(t):
-    from viz.show.magic import run
-
-    with pytest.raises(ValueError, match=r"does not know 'pretty'\. It takes: draw, step"):
-        run(Shell(), "pretty", "1")
-    shell, put = Shell(t=t), "Put the result, for example loss, on the last line"
-    with pytest.raises(TypeError, match=put):
-        run(shell, "", "x = 1\nx")
-    with pytest.raises(TypeError, match=put):  # nor is something else shown than the cell ends with
-        run(shell, "", "w = t.tensor(2.0, requires_grad=True)\ny = w * w\nw")
-    assert {*shell.user_ns} - {"__builtins__"} == {"t", "x", "w", "y"}
-
-
-@pytest.mark.parametrize("name", ["view", "show", "found", "given", "step"])
-def test_the_cell_magic_leaves_the_names_of_the_cell_alone(t, name):
-    from viz.show.magic import run
-
-    shell = Shell(t=t)
-    cell = f"w = t.tensor(2.0, requires_grad=True)\n{name} = w * w"
-    assert repr(run(shell, "draw", cell)) == f"Drawing({name}: 2 nodes, 2 edges, lanes view)"
-    assert repr(run(shell, "draw", f"{cell}\n{name}")) == f"Drawing({name}: 2 nodes, 2 edges, lanes view)"
-    assert {*shell.user_ns} - {"__builtins__"} == {"t", "w", name}
-
-
 def test_a_batch_under_vmap_is_a_stack(t):
     x = t.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     w = t.tensor([0.5, -0.5], requires_grad=True)

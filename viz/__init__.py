@@ -9,7 +9,7 @@
     viz.film(every=5)   a training run: film.backward(loss) instead of loss.backward()
     viz.costs(z)        what each node and module keeps for the backward pass, and how long it takes
     viz.to_networkx(z)  the graph for networkx
-    viz.record()        a ``with`` block whose forward values, names and lines are recorded; %%viz for a cell
+    viz.record()        a ``with`` block whose forward values, names and lines are recorded
     viz.widgets(False)  no live widgets, only frames that step offline: for exported notebooks (or VIZ_WIDGETS=0)
     viz.failure()       what failed in the last pass that raised, and a picture of what was computed until then
 
@@ -29,7 +29,7 @@ from .read.record import Recording, record
 from .run.compare import Comparison, compare
 from .run.steps import Step, Trace
 from .run.trace import ON_FAILURE, trace
-from .show import failed, magic
+from .show import failed
 from .show.costs import Costs, costs
 from .show.export import to_networkx
 from .show.failed import failure
@@ -39,7 +39,6 @@ __all__ = ["Comparison", "Costs", "Drawing", "Film", "Recording", "Step", "Trace
 __all__ += ["beside", "compare", "costs", "draw", "explore", "failure", "film", "record", "step"]
 __all__ += ["to_networkx", "trace", "widgets"]
 __dir__ = __all__.copy  # the names that completion shows
-magic.register()
 Recording.explain = staticmethod(failed.of_recording)
 ON_FAILURE.append(failed.of_pass)
 

@@ -61,7 +61,7 @@ def _scopes(text: str) -> dict[tuple[str, int], list[ast.stmt]]:
 
 
 def syntax(text: str) -> ast.Module:
-    """The syntax tree of a source; an empty one for cell magics, or a source that is not Python."""
+    """The syntax tree of a source; an empty one for a cell with a magic, or a source that is not Python."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError):
