@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 
 import numpy as np
 import pytest
 
-import minigrad
 import viz
 from viz.show.payload import payload
 
@@ -91,25 +89,6 @@ def test_the_forward_pass_is_told_op_by_op(t):
 @pytest.mark.filterwarnings(
     "ignore:`torch.jit.script`:DeprecationWarning"
 )  # torch's own, when forward mode is first used
-def test_tangents_of_forward_mode_stand_beside_the_gradients(t):
-    forward_ad = importlib.import_module(f"{t.__name__}.autograd.forward_ad")
-    x = t.tensor([1.0, 2.0], requires_grad=True)
-    w = t.tensor([0.5, -1.0], requires_grad=True)
-    with forward_ad.dual_level():
-        dual = forward_ad.make_dual(x, t.tensor([1.0, 0.0]))
-        with viz.record():
-            y = dual * w
-            z = (y.exp() + dual).sum()
-    assert y.requires_grad
-    drawing = viz.draw(z, view="cards")
-    tangents = {f.name: f.outputs[0].tangent for f in drawing.graph.functions}
-    assert tangents["MulBackward0"].array.tolist() == [0.5, 0.0]
-    assert tangents["SumBackward0"].array.item() == pytest.approx(0.5 * np.exp(0.5) + 1)
-    root = drawing.picture.items[-1]
-    assert list(root.boxes) == ["value", "grad", "tangent"]
-    assert root.kind == "function"
-
-
 def test_tracing_ends_with_the_block_even_when_it_raises(t):
     before = sys.gettrace()
     with pytest.raises(ZeroDivisionError), viz.record():
@@ -126,75 +105,6 @@ def test_the_tensor_class_is_as_it_was_after_the_block(t):
     assert y.requires_grad
     for name, method in before.items():
         assert getattr(type(x), name) == method, name
-
-
-def test_a_batch_under_vmap_is_a_stack(t):
-    x = t.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    w = t.tensor([0.5, -0.5], requires_grad=True)
-
-    def one(row):
-        h = (row * w).tanh()
-        return h.sum()
-
-    with viz.record():
-        y = t.func.vmap(one)(x)
-        loss = y.mean()
-    drawing = viz.draw(loss, view="graph")
-    stacks = {i.name: i.lines[1].text for i in drawing.picture.items if "stack" in i.classes}
-    product = next(i.name for i in drawing.picture.items if i.function and i.function.name == "MulBackward0")
-    assert stacks == {product: "3 × (2,)", "h": "3 × (2,)", "y": "3 × scalar"}
-    assert drawing.svg.count('class="behind"') == 2 * len(stacks)
-    data = payload(loss, view="graph")
-    assert {n["name"]: n["batch"] for n in data["nodes"].values() if n["batch"]} == dict.fromkeys(stacks, 3)
-    h = next(n for n in data["nodes"].values() if n["name"] == "h")
-    assert h["shape"] == h["value"]["shape"] == [3, 2]
-    np.testing.assert_allclose(
-        h["value"]["values"], np.tanh(x.numpy() * w.detach().numpy()).ravel(), rtol=1e-6
-    )
-    assert w.grad is not None  # and the recorded pass was an ordinary one
-
-
-def test_reshapes_and_layers_under_vmap_keep_count_of_the_batch(t):
-    x = t.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    layer = t.nn.Linear(2, 4)
-
-    def one(row):
-        h = layer(row).reshape(2, 2)
-        g = h.tanh()
-        return g.sum()
-
-    with viz.record():
-        loss = t.func.vmap(one)(x).mean()
-    lines = {
-        i.name: i.lines[1].text for i in viz.draw(loss, view="graph").picture.items if i.kind == "tensor"
-    }
-    assert lines["h"] == lines["g"] == "3 × (2, 2)"
-
-
-def test_a_batch_that_is_not_counted_by_the_first_axis_is_told_right(t):
-    x = t.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    w = t.tensor([[0.5, -0.5], [1.0, 2.0]], requires_grad=True)
-
-    def one(row):
-        h = w @ row
-        return (h * h).sum()
-
-    with viz.record():
-        loss = t.func.vmap(one)(x).mean()
-    lines = {
-        i.name: i.lines[1].text for i in viz.draw(loss, view="graph").picture.items if i.kind == "tensor"
-    }
-    assert lines["h"] == "3 × (2,)"  # PyTorch holds it as (2, 3)
-
-
-def test_the_tangent_of_a_leaf_is_shown_beside_its_gradient():
-    x = minigrad.tensor([1.0, 2.0])
-    with minigrad.autograd.forward_ad.dual_level(), viz.record():
-        d = minigrad.autograd.forward_ad.make_dual(x, minigrad.tensor([1.0, 0.0])).requires_grad_()
-        z = (d * d).sum()
-    data = payload(z, view="cards")
-    said = {n["name"]: n["tangent"]["values"] for n in data["nodes"].values() if n["tangent"]}
-    assert said == {"d": [1.0, 0.0], "d * d": [2.0, 0.0], "z": [2.0]}
 
 
 def test_operands_that_the_graph_does_not_keep_are_known(t):

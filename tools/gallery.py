@@ -33,8 +33,6 @@ PICTURES: dict[str, tuple[str, str, dict]] = {
     "no_grad": ("A no-grad island: no gradient is computed", "no_grad_island", {}),
     "double": ("create_graph=True: the backward pass has a graph of its own", "double_backward", {}),
     "modules": ("The layers of a model", "modules", {"view": "functions", "direction": "TB"}),
-    "batch": ("A batch under vmap is a stack", "batch", {}),
-    "duals": ("Forward mode: tangents beside values and gradients", "duals", {"view": "cards"}),
     "recurrent": ("An RNN of 50 steps, folded", "recurrent", {"fold": True, "direction": "TB"}),
 }
 
@@ -45,31 +43,6 @@ def modules(t):
     model = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
     loss = (model(t.ones(5, 3)) ** 2).mean()
     return loss, {"loss": loss} | {f"model.{name}": p for name, p in model.named_parameters()}
-
-
-def batch(t):
-    """One function of one row, mapped over three."""
-    x = t.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]])
-    w = t.tensor([0.5, -0.5], requires_grad=True)
-
-    def one(row):
-        h = (row * w).tanh()
-        return h.sum()
-
-    with viz.record():
-        y = t.func.vmap(one)(x)
-        loss = y.mean()
-    return loss, {"x": x, "w": w, "y": y, "loss": loss}
-
-
-def duals(t):
-    """A tangent that flows forward with the values."""
-    x = t.tensor([1.0, 2.0], requires_grad=True)
-    with t.autograd.forward_ad.dual_level(), viz.record():
-        d = t.autograd.forward_ad.make_dual(x, t.tensor([1.0, 0.0]))
-        y = d * d
-        z = y.sum()
-    return z, {"x": x, "d": d, "y": y, "z": z}
 
 
 def recurrent(t):
@@ -83,7 +56,7 @@ def recurrent(t):
     return loss, {"w": w, "b": b, "loss": loss}
 
 
-OWN = {"batch": batch, "duals": duals, "modules": modules, "recurrent": recurrent}
+OWN = {"modules": modules, "recurrent": recurrent}
 
 
 def program(build) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 
 import minigrad as mg
 import viz
@@ -93,23 +93,6 @@ def test_a_folded_box_steps_through_its_members(browser: Browser, tmp_path: Path
         pane.press("End")
         pane.at(len(data["steps"]))
         assert "mgv-done" in pane.node(fold).get_attribute("class")
-
-
-def test_tangents_stand_beside_values_and_gradients(browser: Browser, tmp_path: Path):
-    x = mg.tensor([1.0, 2.0], requires_grad=True)
-    with mg.autograd.forward_ad.dual_level(), viz.record():
-        d = mg.autograd.forward_ad.make_dual(x, mg.tensor([1.0, 0.0]))
-        z = (d * d).sum()
-    data = payload(z, names={"x": x, "d": d, "z": z}, view="cards")
-    dual = next(ident for ident, node in data["nodes"].items() if node["name"] == "d")
-    with opened(browser, page(data), tmp_path) as pane:
-        pane.press("End")
-        pane.at(len(data["steps"]))
-        boxes = pane.node(dual).locator(".mgv-cells")
-        numbers = [box.locator("text").all_text_contents() for box in boxes.all()]
-        assert sorted(numbers) == [["1", "0"], ["1", "2"], ["2", "4"]]  # tangent, value, gradient
-        pane.node(dual).hover()
-        expect(pane.page.get_by_role("tooltip")).to_contain_text("tangent")
 
 
 def test_a_checked_gradient_carries_a_tick_and_its_difference(browser: Browser, tmp_path: Path):

@@ -284,7 +284,7 @@ def shown(item: Item, caption: str, grads: bool = True) -> Value | None:
     """The array that a box of a drawn card shows; the gradient is blank until a pass has reached it; for a leaf it is
     .grad."""
     grad = (item.grad if grads else None) or (item.function.leaf_grad if item.kind == "leaf" else None)
-    return {"tangent": item.output and item.output.tangent, "value": item.value, "grad": grad}[caption]
+    return {"value": item.value, "grad": grad}[caption]
 
 
 def scale(cells) -> float:

@@ -17,7 +17,7 @@ from ..read.replay import worked_out
 from ..read.text import fit, shape_text, width
 from ..read.values import Value, size_of
 from .parts import LABEL, SUB, Column, Item, Line, Link, Picture, grid, name_line, sub_line
-from .view import View, classes_of, describe, function_tooltip, leaf_tooltip, shape_words
+from .view import View, classes_of, describe, function_tooltip, leaf_tooltip
 
 # how tightly a lane is set, from roomy to tight: how many numbers of an array are written out, the side of a painted cell,
 # whether functions have their full names, the width of a name, inches between two items, points around a text
@@ -144,10 +144,10 @@ class Lanes(View):
         room = max(64.0 + 2 * self.pad, width(said, TITLE, bold=True))
         if kind != "leaf" and width(title, TITLE, bold=True) > room:
             title = "its gradient"
-        boxes = ["tangent"] * (out.tangent is not None)
-        shown = ["value", *boxes] if self.p.values else []
-        above = self.card(said, out.shape, [shape_words(out), *about], shown)
-        below = self.card(title, out.shape, [shape_words(out), *back], ["grad", *boxes])
+        above = self.card(
+            said, out.shape, [shape_text(out.shape), *about], ["value"] if self.p.values else []
+        )
+        below = self.card(title, out.shape, [shape_text(out.shape), *back], ["grad"])
         wide = max(above[0].width, below[0].width)
         common = {"function": f, "nr": nr, "name": out.name, "output": out}
         made = []

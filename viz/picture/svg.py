@@ -36,7 +36,7 @@ from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
 FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace'
 _SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # what an attribute value may need to have escaped
-_MISSING = {"value": "not kept", "tangent": "not kept", "grad": "None"}  # the text in a box without numbers
+_MISSING = {"value": "not kept", "grad": "None"}  # the text in a box without numbers
 
 
 def paint(p: Picture, at: Places, *, standalone: bool = True, grads: bool = True) -> str:
@@ -266,10 +266,6 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
     out = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=radius, **paint)
     if item.outline == "fold":  # a second edge behind: there is more inside
         out = _tag("rect", "behind", x=x + 4, y=y - 4, width=w, height=h, rx=radius, **paint) + out
-    elif "stack" in item.classes:  # a batch is a stack of examples; left and right stay free for the arrows
-        for by in (4.0, 8.0):
-            size = {"width": w - 2 * by, "height": h - by}
-            out = _tag("rect", "behind", x=x + by, y=y - by, **size, rx=radius, **paint) + out
     return out
 
 

@@ -23,20 +23,12 @@ def classes_of(f: Function) -> list[str]:
     return [name for name, yes in zip(names, so, strict=True) if yes]
 
 
-def shape_words(out: Output) -> str:
-    """The shape of an output; for a batch under vmap, how many tensors and their shape."""
-    if out.batch is not None and out.shape:
-        return f"{out.batch} × {shape_text(out.shape[: out.axis] + out.shape[out.axis + 1 :])}"
-    return shape_text(out.shape)
-
-
 def grad_label(out: Output) -> str:
     return f"grad_{out.name}" if out.name and out.named and len(out.name) <= 14 else "grad"
 
 
 def describe(out: Output) -> str:
-    batch = f"a batch of {out.batch} under vmap" if out.batch is not None else ""
-    return ", ".join(t for t in (shape_text(out.shape), out.dtype, batch) if t)
+    return ", ".join(t for t in (shape_text(out.shape), out.dtype) if t)
 
 
 def leaf_tooltip(f: Function, now: bool = True) -> str:
@@ -131,8 +123,7 @@ class View:
         return sub_line(f"= {text}" if value is not None and len(text) <= SHORT else "", "value")
 
     def root_mark(self, f: Function, *nrs: int) -> list[str]:
-        root = ["root"] if any((f, nr) in self.roots for nr in nrs or range(len(f.outputs))) else []
-        return root + (["stack"] if f.output(nrs[0] if nrs else 0).batch is not None else [])
+        return ["root"] if any((f, nr) in self.roots for nr in nrs or range(len(f.outputs))) else []
 
     def detached_link(self, e: Edge, tail: Item, head: Item | None) -> None:
         """Where ``detach()`` cut the graph: from its result to the tensor that it was called on; nothing flows along it."""

@@ -35,7 +35,6 @@ from .view import (
     hooks_in_words,
     leaf_tooltip,
     plain_words,
-    shape_words,
 )
 
 VIEWS = ("lanes", "graph", "cards", "functions")
@@ -146,7 +145,7 @@ class _GraphView(View):
         used = sorted({e.nr for e in f.users} | {r.nr for r in self.graph.roots if r.function is f})
         for nr in used:
             out = f.output(nr)
-            lines = [name_line(out.name), sub_line(shape_words(out) or "shape not known")]
+            lines = [name_line(out.name), sub_line(shape_text(out.shape) or "shape not known")]
             if p.values:
                 lines.append(self.value_line(out.value))
             kept = f"value {out.value.short()}" if out.value else "its value is not kept"
@@ -328,7 +327,7 @@ class _Compact(View):
             self.tensors[link] = {(e.target, e.nr)}
         if self.folded and link.kind == "backward":
             between = not self.p.terse and "fold" in (item.kind, source.kind)
-            self.p.say(link, shape_words(e.target.output(e.nr)) if between else "")
+            self.p.say(link, shape_text(e.target.output(e.nr).shape) if between else "")
 
     def fold(self, group: Block) -> Item:
         """The box of a group: a second edge behind it says that there is more inside."""
@@ -356,7 +355,7 @@ class _Compact(View):
         if self.p.terse > 1 or (not self.p.terse and any(e.source in self.within for e in uses)):
             return ""
         leaving = {(e.target, e.nr) for e in uses} | {at for at in self.roots if at[0] in inside}
-        shapes = [shape_words(f.output(nr)) for f, nr in leaving]
+        shapes = [shape_text(f.output(nr).shape) for f, nr in leaving]
         return shapes[0] if len(shapes) == 1 else plural(len(shapes), "tensor") if shapes else ""
 
 
@@ -390,7 +389,9 @@ class _Functions(_Compact):
     def function_item(self, f: Function) -> Item:
         out = f.outputs[0]
         named = [o.name for o in f.outputs if o.named and o.name]
-        sub = " ".join(t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), shape_words(out)) if t)
+        sub = " ".join(
+            t for t in (", ".join(named[:3]) + ", …" * (len(named) > 3), shape_text(out.shape)) if t
+        )
         inputs = {e for e in f.edges if e.target is not None}
         # beside modules, under the program's name for it
         title = operation(f, inputs) if self.beside_modules else f.name
@@ -401,14 +402,11 @@ class _Functions(_Compact):
 class _Cards(_Compact):
     draws_plain = True
 
-    def boxes(self, out: Output) -> list[str]:
-        return ["value"] * self.p.values + ["grad"] + ["tangent"] * (out.tangent is not None)
-
     def leaf_item(self, f: Function) -> Item:
         out = f.outputs[0]
         note = sub_line("AccumulateGrad", "note", TINY)
         lines = [name_line(out.name), sub_line(f"leaf {shape_text(out.shape)}"), note]
-        item = self.p.card("leaf", lines, out.shape, self.boxes(out), leaf_tooltip(f), **self.about(f, out))
+        item = self.p.card("leaf", lines, out.shape, ["value", "grad"], leaf_tooltip(f), **self.about(f, out))
         return self.p.of_function.setdefault(f, item)
 
     def plain_tensor(self, e: Edge) -> Item:
@@ -420,7 +418,7 @@ class _Cards(_Compact):
     def function_item(self, f: Function) -> Item:
         names = [o.name or "?" for o in f.outputs]
         title = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-        lines = [name_line(title), sub_line(f"{f.name} {shape_words(f.outputs[0])}".strip())]
+        lines = [name_line(title), sub_line(f"{f.name} {shape_text(f.outputs[0].shape)}".strip())]
         operands = operand_names(f)
         for name, rule, e in zip(rules.input_names(f), rules.words_of(f, operands), f.edges, strict=True):
             if rule and e.target is not None and len(lines) < 5:
@@ -430,4 +428,4 @@ class _Cards(_Compact):
         if len(names) > 1:
             lines.append(sub_line(f"of {out.name}:", "note", TINY))
         more = self.about(f, out) | {"name": names[0]}
-        return self.p.card("function", lines, out.shape, self.boxes(out), function_tooltip(f), **more)
+        return self.p.card("function", lines, out.shape, ["value", "grad"], function_tooltip(f), **more)

@@ -23,7 +23,6 @@ from .recall import recall
 from .record import KEY, Recording, sequence
 from .rules import base_name
 from .text import clipped, one_line, plural, shape_text, table
-from .transforms import accumulator
 from .values import Value, dtype_name, shape_of
 
 SHOWN = 12  # at most this many operands are listed
@@ -277,7 +276,7 @@ def _add_failed(failure: Failure, operation: str, text: str, found: list[tuple[s
 
 def _leaf(graph: Graph, tensor: Any, name: str) -> Function:
     """A leaf that nothing has been computed from yet."""
-    f = Function(len(graph.functions), accumulator(tensor), "AccumulateGrad", "accumulate", leaf=tensor)
+    f = Function(len(graph.functions), None, "AccumulateGrad", "accumulate", leaf=tensor)
     f.outputs = [Output(shape_of(tensor), dtype_name(tensor), name, True, Value.small(tensor))]
     graph.functions.append(f)
     graph.by_leaf[id(tensor)] = f

@@ -59,9 +59,6 @@ class Output:
     name: str = ""  # the caller's, or one that we made (``named`` is False then)
     named: bool = False
     value: Value | None = None
-    tangent: Value | None = None  # of forward mode, where a recording saw one
-    batch: int | None = None  # made under vmap: how many examples ``axis`` counts
-    axis: int = 0
     hooks: int = 0
     requires_grad: bool = True
 

@@ -10,7 +10,7 @@ from .derivative import mark
 from .graph import Graph, as_tensors, read
 from .modules import know
 from .names import cut_off, give_names
-from .record import KEY, TANGENT, sequence
+from .record import KEY, sequence
 from .source import excerpt
 from .text import SUBSCRIPTS
 
@@ -35,8 +35,6 @@ def recall(graph: Graph) -> None:
     for f in graph.functions:
         metadata = getattr(f.fn, "metadata", {})
         made = metadata.get(KEY)
-        if f.kind == "accumulate":
-            f.outputs[0].tangent = metadata.get(TANGENT)
         if not made:
             continue
         lines[f] = (made["file"], made["line"])
@@ -57,8 +55,6 @@ def recall(graph: Graph) -> None:
             if entry["value"] is not None and out.value is None:
                 out.value = entry["value"]
                 out.shape, out.dtype = entry["value"].shape, entry["value"].dtype
-            out.tangent = entry["tangent"]
-            out.batch, out.axis = entry.get("batch", (None, 0))
             if entry["name"] and not out.named:
                 number = str(entry["count"]).translate(SUBSCRIPTS) if entry["name"] in taken else ""
                 out.name, out.named = entry["name"] + number, True

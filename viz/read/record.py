@@ -26,10 +26,9 @@ from .hooks import Progress
 from .names import OF_PYTHON, PLAIN, give_names, held_by, reachable
 from .replay import replay
 from .text import plural
-from .transforms import accumulator, tangent_of, whole
 from .values import Value, same, scalar_text, unseen
 
-KEY, TANGENT = "viz", "viz tangent"  # keys of node.metadata; the second is used on accumulators
+KEY = "viz"  # the key of node.metadata
 # the methods whose results may be temporaries that no variable ever holds
 OPERATORS = "add radd sub rsub mul rmul truediv rtruediv pow rpow neg matmul rmatmul getitem abs"
 METHODS = (
@@ -120,11 +119,8 @@ class Recording:
         self._before: Any = None
         self._frame: FrameType | None = None
         self._at: dict[FrameType, int] = {}
-        self._values: dict[tuple[Any, int], tuple[Value | None, Value | None]] = {}
-        # for what vmap made: the number of examples, and their axis
-        self._batches: dict[tuple[Any, int], tuple[int, int]] = {}
+        self._values: dict[tuple[Any, int], Value | None] = {}
         self._places: dict[Any, tuple[Any, int]] = {}  # memory address -> the tensor whose numbers are there
-        self._duals: list[tuple[Any, Value]] = []  # leaves with a tangent
         self._others: dict[Any, Any] = {}  # function with two operands -> the operand that needs no gradient
         self._plain: dict[int, str] = {}  # names of tensors that need no gradient
         self._watched: set[type] = set()
@@ -247,20 +243,16 @@ class Recording:
 
     @guarded
     def _made(self, made: Any, args: tuple[Any, ...]) -> None:
-        out, batch = whole(made)
-        if not is_tensor(out) or out.grad_fn is None:
+        if not is_tensor(made) or made.grad_fn is None:
             return
-        at = out.grad_fn, int(getattr(out, "output_nr", 0))
-        if batch is not None:
-            self._batches[at] = batch
+        at = made.grad_fn, int(getattr(made, "output_nr", 0))
         if len(args) > 1:
             plain = [a for a in args[:2] if not is_tensor(a) or not a.requires_grad]
             if len(plain) == 1 and (is_tensor(plain[0]) or isinstance(plain[0], int | float)):
-                other = whole(plain[0])[0]
-                now = Value.small(other) if is_tensor(other) else None
-                self._others[out.grad_fn] = (other, now)
-        self._values[at] = (Value.small(out), tangent_of(out))
-        self._places[place(out)] = at
+                now = Value.small(plain[0]) if is_tensor(plain[0]) else None
+                self._others[made.grad_fn] = (plain[0], now)
+        self._values[at] = Value.small(made)
+        self._places[place(made)] = at
 
     def _unwatch(self) -> None:
         with LOCK:
@@ -379,16 +371,10 @@ class Recording:
             # a parameter's name, in a function or those inside it, is not a name for the caller's tensor
             given = any(names.get(called) == id(tensor) for names in self._given.values())
             name = None if given else called
-            tensor, batch = whole(tensor)
-            if batch is not None and tensor.grad_fn is not None:
-                self._batches[tensor.grad_fn, int(getattr(tensor, "output_nr", 0))] = batch
             if tensor.grad_fn is not None:
                 self._note(tensor, name, frame.f_code.co_filename, line)
             elif tensor.requires_grad and id(tensor) not in self._leaves:
                 self._leaves[id(tensor)] = (tensor, Value.seen(tensor))
-                tangent = tangent_of(tensor)
-                if tangent is not None:
-                    self._duals.append((tensor, tangent))
             elif not tensor.requires_grad and name is not None:
                 self._plain.setdefault(id(tensor), name)
         if is_tensor(returned) and returned.grad_fn is not None:
@@ -401,8 +387,7 @@ class Recording:
         nr = int(getattr(tensor, "output_nr", 0))
         if made is not None and name is not None and nr not in made["outputs"]:
             self._counts[name] = count = self._counts.get(name, 0) + 1
-            known = {"value": Value.small(tensor), "tangent": tangent_of(tensor)}
-            made["outputs"][nr] = known | {"name": name, "count": count}
+            made["outputs"][nr] = {"value": Value.small(tensor), "name": name, "count": count}
 
     def _new(self, tensor: Any) -> list[Any]:
         """Functions behind ``tensor`` that no recording has seen, inputs first."""
@@ -415,9 +400,6 @@ class Recording:
     @guarded
     def _fill_in(self) -> None:
         """Values of temporaries that no variable held: kept by a node, or recomputed from known values."""
-        for leaf, slope in self._duals:
-            if (node := accumulator(leaf)) is not None:
-                node.metadata[TANGENT] = slope
         for fn in self._seen.keys() & self._made_by.keys():
             self._seen[fn] |= {"module": self._made_by[fn], "calls": self._calls[fn]}
         for fn in self._seen.keys() & self._others.keys():
@@ -433,12 +415,9 @@ class Recording:
         entries: dict[tuple[Any, int], tuple[dict[str, Any], str]] = {}
         for f in (f for f in graph.functions if f.fn in self._seen):
             for nr, out in enumerate(f.outputs):
-                nothing = {"name": None, "count": 0, "value": None, "tangent": None}
+                nothing = {"name": None, "count": 0, "value": None}
                 entry = self._seen[f.fn]["outputs"].setdefault(nr, nothing)
-                seen, tangent = self._values.get((f.fn, nr), (None, None))
-                entry["tangent"] = entry["tangent"] or tangent
-                entry["batch"] = self._batches.get((f.fn, nr), (None, 0))
-                out.value = entry["value"] = entry["value"] or seen or out.value
+                out.value = entry["value"] = entry["value"] or self._values.get((f.fn, nr)) or out.value
                 entries[f, nr] = entry, out.dtype or "float32"
         for at, again in replay(graph.functions).items():
             entry, dtype = entries.get(at, ({"value": again}, ""))
@@ -449,7 +428,7 @@ class Recording:
     def _cut_from(self, other: Any, value: Value | None) -> tuple[int, int] | None:
         """The tensor that ``other`` was detached from, if its numbers are unchanged: (number of the function, output)."""
         at = self._places.get(place(other)) if value is not None else None
-        return (sequence(at[0]), at[1]) if at is not None and same(self._values[at][0], value) else None
+        return (sequence(at[0]), at[1]) if at is not None and same(self._values[at], value) else None
 
     def _described(self, other: Any, value: Value | None) -> tuple[str | None, Value | None, bool]:
         """(label, value, whether it is a named tensor) of an operand that needs no gradient."""
@@ -467,7 +446,7 @@ def _tensors(values: Any) -> list[Any]:
     for value in values:
         inner = value.values() if isinstance(value, dict) else value
         inner = inner if isinstance(value, dict | list | tuple) else [value]
-        out += [whole(t)[0] for t in inner if is_tensor(t) and t.grad_fn is not None]
+        out += [t for t in inner if is_tensor(t) and t.grad_fn is not None]
     return out
 
 

@@ -84,7 +84,7 @@ _PLACE = re.compile(r' ([xy])="(-?\d+(?:\.\d)?)"')
 _ARROW = re.compile(r'd="M([^"]*)"/><path class="head" d="M([^L]*)L[^"]*Z"/>')
 # the keys that the pane reads of a box and of an arrow
 _READ = {
-    "nodes": ("kind", "label", "name", "function", "value", "tangent", "output", "tooltip", "at", "box"),
+    "nodes": ("kind", "label", "name", "function", "value", "output", "tooltip", "at", "box"),
     "edges": ("from", "to", "kind", "label_box"),
 }
 

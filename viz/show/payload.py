@@ -230,10 +230,8 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
             "shape": list(of.shape) if of is not None and of.shape is not None else None,
             "function": ident(f) if f in p.of_function else None,
             "value": _json(item.value),
-            "tangent": _json(o.tangent) if o is not None else None,
             "step": min((step_of[m] for m in item.members or own if m in step_of), default=None),
             "members": len(item.members),
-            "batch": o.batch if o is not None else None,
             "output": item.nr if item.kind in ("tensor", "value", "gradient") else None,
             "classes": list(item.classes),
             # for a leaf, without its .grad, which the steps show

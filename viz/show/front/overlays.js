@@ -88,7 +88,7 @@ export const overlays = {
     const shut = Object.values(this.drawn.folds).includes(id) && !this.canOpen(id);
     return [h("p", h("b", node.name || node.label), node.name && node.label !== node.name ? ` ${String(node.label).replace("torch::autograd::", "")}` : ""),
       node.tooltip ? h("p.note", node.tooltip) : "",
-      shut ? h("p.note", "It opens in a live notebook and in a saved page.") : "", part("value", node.value), part("tangent", node.tangent), part("grad", known)];
+      shut ? h("p.note", "It opens in a live notebook and in a saved page.") : "", part("value", node.value), part("grad", known)];
   },
 
   // After a click on a box: an outline, a description, and buttons for what can be done next.

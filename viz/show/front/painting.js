@@ -27,7 +27,7 @@ export const painting = {
     for (const [id, item] of this.nodes) {
       const node = this.drawn.nodes[id];
       item.bounds = node.at ? { x: node.at[0], y: node.at[1], width: node.at[2], height: node.at[3] } : null;
-      for (const key of ["value", "tangent"]) if (node.box?.[key] && node[key]?.shape) item.group.append((item[key] = paintBox(node[key], ...node.box[key], this.least)));
+      if (node.box?.value && node.value?.shape) item.group.append((item.value = paintBox(node.value, ...node.box.value, this.least)));
     }
     // when a node or an edge appears in the forward pass
     this.appears = new Map();
@@ -128,7 +128,7 @@ export const painting = {
     this.least = least;
     for (const [id, item] of this.nodes) {
       const node = this.drawn.nodes[id], again = (old, array, box) => { const el = paintBox(array, ...box, least); old.replaceWith(el); return el; };
-      for (const key of ["value", "tangent"]) if (item[key]) item[key] = again(item[key], node[key], node.box[key]);
+      if (item.value) item.value = again(item.value, node.value, node.box.value);
       if (item.cells && item.grad.shape) item.cells = again(item.cells, item.grad, node.box.grad);
     }
   },
