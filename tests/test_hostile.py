@@ -387,7 +387,7 @@ def test_one_leaf_in_ten_thousand_threads():
 def test_any_number_is_drawn_and_stepped(value, tmp_path):
     x = torch.tensor([value, 1.0], dtype=torch.float64, requires_grad=True)
     loss = (x * value).sum()
-    viz.draw(loss, values=True).save(tmp_path / "picture.svg")
+    viz.draw(loss, view="cards").save(tmp_path / "picture.svg")
     page = viz.step(loss).save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "NaN" not in page.split("<script")[0]  # JSON has no such number; the data writes it as text
 

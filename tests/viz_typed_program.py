@@ -28,7 +28,7 @@ def forward(x: Tensor) -> Tensor:
 
 def pictures(x: Tensor, folder: Path) -> list[Path]:
     loss = forward(x)
-    drawing = viz.draw(loss, view="functions", direction="LR", fold=1, names=model, values=False)
+    drawing = viz.draw(loss, view="functions", direction="LR", fold=1, names=model)
     viz.draw([loss, x.sum()], fold=lambda module: module is not model, names={"loss": loss}, saved=True)
     viz.draw(loss, x.sum(), fold=nn.Linear, names=model.named_parameters(), forward=[x], seconds=2)
     source: graphviz.Digraph = drawing.dot

@@ -57,7 +57,6 @@ def pictures_of(
     direction: str | None = None,
     fold: Any = None,
     *,
-    values: bool | None = None,
     saved: bool = False,
     page: bool = False,
 ) -> list[Picture]:
@@ -66,23 +65,22 @@ def pictures_of(
 
     ``page``: for a page, rather than for the pane, which sets a long picture in columns.
     """
-    shown = {"values": values, "saved": saved}
     if view is not None or fold is not None:
-        return _asked(graph, view, direction, fold, page, shown)
+        return _asked(graph, view, direction, fold, page, saved)
     n, title, root = len(graph), graph.title, tree(graph)
 
     def drawn(what: str, *directions: str, **more: Any) -> list[Picture]:
         directions = (direction,) if direction else directions
-        return [build(graph, what, d, title, **more, **shown) for d in directions]
+        return [build(graph, what, d, title, **more, saved=saved) for d in directions]
 
-    whole = _lanes(graph, direction, shown, page) if not saved and n - len(graph.leaves) <= LANES else []
+    whole = _lanes(graph, direction, page) if not saved and n - len(graph.leaves) <= LANES else []
     whole += drawn("graph", *("LR", "TB")[: 2 if saved or 2 * n <= DETAIL else 1]) if n <= DETAIL else []
     if saved and whole:  # no other view draws what is saved
         return sorted(whole, key=lambda p: p.direction == "LR" and least_length(p) > PAGE[0])
     whole += drawn("functions", "TB") if n <= WHOLE else []
     folded: list[Picture] = []
     before = len(whole[-1].items) if whole and whole[-1].view == "functions" else 2 * n
-    limits = () if n <= BOXES // 3 or values or saved else (BOXES,) if page else (BOXES, BOXES // 3)
+    limits = () if n <= BOXES // 3 or saved else (BOXES,) if page else (BOXES, BOXES // 3)
     for most in limits:
         groups = first_sight(root, most)
         more = {"groups": groups, "terse": int(most < BOXES)}  # fewer boxes: for a narrow window
@@ -100,33 +98,33 @@ def pictures_of(
     return whole[:first] + folded + whole[first:] if root.inside else whole + folded
 
 
-def _lanes(graph: Graph, direction: str | None, shown: dict, page: bool) -> list[Picture]:
+def _lanes(graph: Graph, direction: str | None, page: bool) -> list[Picture]:
     """Two lanes, as roomy as a page allows, the roomiest first; in the pane also as tight as possible, for a narrow window."""
     found = []
     for d in (direction,) if direction else ("LR", "TB"):
         levels = range(len(CLOSER) - (not page))  # the tightest has no room for the number of a step
-        closer = [build(graph, "lanes", d, graph.title, close=k, **shown) for k in levels]
+        closer = [build(graph, "lanes", d, graph.title, close=k) for k in levels]
         roomy = [p for p in closer if not (page or d == "LR") or least_length(p) <= PAGE[d != "LR"]]
         found += roomy if page else roomy[: d == "LR"] + roomy[1:][-1:]
     return found
 
 
 def _asked(
-    graph: Graph, view: str | None, direction: str | None, fold: Any, page: bool, shown: dict
+    graph: Graph, view: str | None, direction: str | None, fold: Any, page: bool, saved: bool
 ) -> list[Picture]:
     """The pictures of one view and fold, in one direction or in both."""
     groups, how, none = _groups(graph, fold)
-    small = "lanes" if len(graph) - len(graph.leaves) <= LANES and not shown["saved"] else "graph"
+    small = "lanes" if len(graph) - len(graph.leaves) <= LANES and not saved else "graph"
     what = view or (small if len(graph) <= DETAIL and not fold else "functions")
     what = "functions" if groups and what in ("graph", "lanes") else what
     notes = [*filter(None, [none]), *([_folded(graph, groups)] if groups else [])]
     if fold not in (None, False) and not notes:
         why = NOTHING[how] if fold is not True else ", and ".join(NOTHING.values())
         notes = [f"Nothing to fold was found: {why}."]
-    found = _lanes(graph, direction, shown, page) if what == "lanes" else []
+    found = _lanes(graph, direction, page) if what == "lanes" else []
     closest = {"close": len(CLOSER) - 1} if what == "lanes" else {}
     directions = (direction,) if direction else ("LR",) if what == "lanes" else ("LR", "TB")
-    found = found or [build(graph, what, d, graph.title, groups, **closest, **shown) for d in directions]
+    found = found or [build(graph, what, d, graph.title, groups, **closest, saved=saved) for d in directions]
     for picture in found:
         picture.fold, picture.notes = how, list(notes)
     return found

@@ -81,7 +81,6 @@ def draw(
     direction: str | None = None,
     fold: Fold = None,
     names: Names = None,
-    values: bool | None = None,
     saved: bool = False,
     forward: Tensors | None = None,
     seconds: float = SECONDS,
@@ -98,7 +97,6 @@ def draw(
       occurs many times in a row, such as the time steps of an RNN. False: draw everything.
     * names: what to call tensors: a dict ``{"w": w}``, pairs such as ``model.named_parameters()``, or a module. By default
       the caller's variables are read, and what they hold (``trainer.model``).
-    * values: write short values into the tensors of the graph view, or (False) leave them out of lanes and cards.
     * saved: draw what each function keeps for its rule (graph view).
     * forward: in a graph made with create_graph=True, the tensors of the forward pass; what the backward pass added gets
       its own colours. By default they are found in the caller's own lines.
@@ -108,9 +106,9 @@ def draw(
     changed. Raises TypeError or ValueError, with what to do, for anything that has no graph.
     """
     check_options(view, direction, fold, seconds)
-    check_flags(values=values, saved=saved)
+    check_flags(saved=saved)
     graph, _ = prepare(tensors, "draw", names, _frame, forward)
-    pictures = pictures_of(graph, view, direction, fold, values=values, saved=saved, page=True)
+    pictures = pictures_of(graph, view, direction, fold, saved=saved, page=True)
     picture, at = fitting(graph, pictures, seconds, limited=view is None and fold is None and not saved)
     graph.release()
     return Drawing(picture, graph, at, seconds)

@@ -82,7 +82,7 @@ class Lanes(View):
         if e.label not in self.plain or not e.tensor:
             shape = e.value.shape if e.value is not None else None
             words = [shape_text(shape), "data" if e.tensor else "constant"]
-            card, places = self.card(name, shape, words, ["value"] if self.p.values else [])
+            card, places = self.card(name, shape, words, ["value"])
             tip = f"{name}: {words[0]} does not require grad, so it gets no gradient"
             about = {"name": name, "value": e.value, "boxes": places}
             self.plain[e.label] = self.p.add("input", "card", card, tip, **about)
@@ -144,9 +144,7 @@ class Lanes(View):
         room = max(64.0 + 2 * self.pad, width(said, TITLE, bold=True))
         if kind != "leaf" and width(title, TITLE, bold=True) > room:
             title = "its gradient"
-        above = self.card(
-            said, out.shape, [shape_text(out.shape), *about], ["value"] if self.p.values else []
-        )
+        above = self.card(said, out.shape, [shape_text(out.shape), *about], ["value"])
         below = self.card(title, out.shape, [shape_text(out.shape), *back], ["grad"])
         wide = max(above[0].width, below[0].width)
         common = {"function": f, "nr": nr, "name": out.name, "output": out}

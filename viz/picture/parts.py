@@ -136,8 +136,6 @@ class Picture:
     view: str
     direction: str
     title: str
-    # write values into the tensors of the graph view; leave them out of the cards if False there
-    values: bool = False
     saved: bool = False  # draw what each function keeps
     items: list[Item] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)

@@ -114,13 +114,7 @@ class View:
 
     def plain_tensor(self, e: Edge) -> Item:
         lines, tip = plain_words(e)
-        if self.p.values and e.value is not None:
-            lines.insert(2, self.value_line(e.value))
         return self.p.add("input", "cylinder", Column.of(lines, 84, 12, 12), tip, name=e.label, value=e.value)
-
-    def value_line(self, value) -> Line:
-        text = value.short(SHORT) if value is not None else "not kept"
-        return sub_line(f"= {text}" if value is not None and len(text) <= SHORT else "", "value")
 
     def root_mark(self, f: Function, *nrs: int) -> list[str]:
         return ["root"] if any((f, nr) in self.roots for nr in nrs or range(len(f.outputs))) else []

@@ -49,19 +49,17 @@ def build(
     title: str,
     groups: list[Block] | None = None,
     *,
-    values: bool | None = None,
     saved: bool = False,
     terse: int = 0,
     close: int = 0,
 ) -> Picture:
     """The picture of ``graph`` in ``view``; each of ``groups`` is drawn as one box (in the compact views).
 
-    values: write values (by default in lanes and cards). saved: draw what each function keeps (in the graph view).
+    saved: draw what each function keeps (in the graph view).
     terse: only a name, a class and a shape on each box (2: no shape), for a window without room for more; nothing on arrows.
     close: how tightly the lanes are set (an index into CLOSER).
     """
-    values = view in ("lanes", "cards") if values is None else values
-    picture = Picture(view, direction, one_line(title)[:80], values, saved)
+    picture = Picture(view, direction, one_line(title)[:80], saved)
     picture.terse = terse
     if view == "lanes":
         Lanes(graph, picture, close).draw()
@@ -125,8 +123,6 @@ class _GraphView(View):
         p, out = self.p, f.outputs[0]
         note = sub_line("requires_grad=True", "note", TINY)
         lines = [name_line(out.name), sub_line(shape_text(out.shape)), note]
-        if p.values:
-            lines.insert(2, self.value_line(out.value))
         more, column = {"function": f, "name": out.name, "output": out}, Column.of(lines, 84, 12, 12)
         item = p.add("leaf", "cylinder", column, leaf_tooltip(f), value=out.value, **more)
         column = Column.of([Line("name", "AccumulateGrad", SUB)], width("AccumulateGrad", SUB) * 1.55, 0, 18)
@@ -146,8 +142,6 @@ class _GraphView(View):
         for nr in used:
             out = f.output(nr)
             lines = [name_line(out.name), sub_line(shape_text(out.shape) or "shape not known")]
-            if p.values:
-                lines.append(self.value_line(out.value))
             kept = f"value {out.value.short()}" if out.value else "its value is not kept"
             tip = f"{out.name}: {describe(out)}, grad_fn {f.name}; {kept}"
             classes = self.root_mark(f, nr)
@@ -410,7 +404,7 @@ class _Cards(_Compact):
         return self.p.of_function.setdefault(f, item)
 
     def plain_tensor(self, e: Edge) -> Item:
-        if e.value is None or not self.p.values:
+        if e.value is None:
             return super().plain_tensor(e)
         lines, tip = plain_words(e)
         return self.p.card("input", lines, e.value.shape, ["value"], tip, name=e.label, value=e.value)

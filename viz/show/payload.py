@@ -38,7 +38,6 @@ def payload(
     direction: str | None = None,
     fold: Any = None,
     names: Any = None,
-    values: bool | None = None,
     saved: bool = False,
     forward: Any = None,
     seconds: float = SECONDS,
@@ -53,7 +52,7 @@ def payload(
     """
     check_options(view, direction, fold, seconds)
     flags = {name: value for name, value in how.items() if name != "inputs"}
-    check_flags(values=values, saved=saved, check=check, **flags)
+    check_flags(saved=saved, check=check, **flags)
     frame = _frame or sys._getframe(1)
     graph, plain = prepare(tensors, "step", names, frame, forward)
     if len(graph) > MOST_STEPS:
@@ -68,7 +67,7 @@ def payload(
         remember(root, trace, source)
     else:
         trace, source = known  # a cell that is run again: the graph is freed, the pass is known
-    pictures = pictures_of(trace.graph, view, direction, fold, values=values, saved=saved)
+    pictures = pictures_of(trace.graph, view, direction, fold, saved=saved)
     data = describe(trace, *pictures, source=source, seconds=seconds)
     if known is None:
         return data

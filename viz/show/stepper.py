@@ -124,7 +124,6 @@ def step(
     direction: str | None = None,
     fold: Fold = None,
     names: Names = None,
-    values: bool | None = None,
     saved: bool = False,
     forward: bool | Tensors = False,
     seconds: float = SECONDS,
@@ -140,7 +139,7 @@ def step(
 ) -> Stepper:
     """Run backward from ``tensors`` (one, several, or a list) exactly as ``.backward()`` would; return the stepper through it.
 
-    * view, direction, fold, names, values, saved, seconds: as in ``viz.draw``; by default the pane takes, from the same
+    * view, direction, fold, names, saved, seconds: as in ``viz.draw``; by default the pane takes, from the same
       pictures, the one that fits its window. Boxes open where they are.
     * gradient, inputs, retain_graph, create_graph: as in ``backward``. gradient is needed for a tensor that is not one
       number (a list for several).
@@ -157,7 +156,7 @@ def step(
     if ask is None and (given or insist):
         option = "given" if given else "insist"
         raise ValueError(f"{option}= is about the questions: it needs ask='gradients' or 'order'.")
-    options: Any = {"view": view, "direction": direction, "fold": fold, "names": names, "values": values}
+    options: Any = {"view": view, "direction": direction, "fold": fold, "names": names}
     options |= {"saved": saved, "gradient": gradient, "inputs": inputs}
     options |= {"retain_graph": retain_graph, "create_graph": create_graph}
     collects = gc.isenabled()
