@@ -51,7 +51,7 @@ def test_a_module_that_is_used_twice_has_a_frame_for_each_call(t):
 def test_folding_by_module_takes_what_is_the_modules_and_no_more(t):
     m = t.nn.Sequential(t.nn.Linear(3, 4), t.nn.Tanh(), t.nn.Linear(4, 2))
     loss = (m(t.ones(5, 3)) ** 2).mean()
-    items = viz.draw(loss, fold="module").picture.items
+    items = viz.draw(loss, fold=True).picture.items
     assert [(i.kind, i.name if i.kind == "fold" else i.function.name) for i in items] == [
         ("fold", "m.0"),
         ("function", "TanhBackward0"),
@@ -63,7 +63,7 @@ def test_folding_by_module_takes_what_is_the_modules_and_no_more(t):
 
 def test_a_module_of_one_function_is_folded_with_its_parameters(t):
     m = t.nn.Sequential(t.nn.Conv2d(1, 2, 3), t.nn.ReLU())
-    items = viz.draw(m(t.ones(1, 1, 5, 5)).sum(), fold="module").picture.items
+    items = viz.draw(m(t.ones(1, 1, 5, 5)).sum(), fold=True).picture.items
     assert [(i.kind, i.lines[1].text) for i in items if i.kind == "fold"] == [
         ("fold", "Conv2d, 20 parameters, 80 B")
     ]
@@ -83,7 +83,7 @@ def test_the_box_of_a_module_holds_everything_between_its_functions(t):
 
     tied = Tied()
     z = tied(t.ones(2, 3)).sum()
-    (box,) = (i for i in viz.draw(z, fold="module").picture.items if i.kind == "fold")
+    (box,) = (i for i in viz.draw(z, fold=True).picture.items if i.kind == "fold")
     assert [f.name for f in box.members if f.edges] == ["MmBackward0", "TanhBackward0", "AddBackward0"]
     assert dict(viz.draw(z).picture.clusters).keys() == {"tied: Tied"}
 
@@ -139,14 +139,14 @@ def test_time_steps_are_folded_where_there_are_many(t):
 
 def test_modules_that_are_called_often_are_folded_with_their_repeats(t):
     loss, names = unrolled(t, 100)
-    titles = [i.name for i in viz.draw(loss, names=names, fold="module").picture.items if i.kind == "fold"]
+    titles = [i.name for i in viz.draw(loss, names=names, fold=True).picture.items if i.kind == "fold"]
     assert titles == ["cell ×100", "out"]
 
 
 def test_boxes_tell_the_class_of_their_module(t):
     """Without a recording: from the modules that the caller can name."""
     net = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.Tanh(), t.nn.Linear(3, 1))
-    items = viz.draw(net(t.ones(1, 2)).sum(), fold="module").picture.items
+    items = viz.draw(net(t.ones(1, 2)).sum(), fold=True).picture.items
     told = {i.name: i.lines[1].text.split(":")[0] for i in items if i.kind == "fold"}
     assert told == {"net.0": "Linear, 9 parameters, 36 B", "net.2": "Linear, 4 parameters, 16 B"}
 

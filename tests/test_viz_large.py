@@ -47,7 +47,7 @@ def test_each_later_use_of_a_leaf_in_a_large_graph_is_a_node_of_its_own():
 def test_modules_fold_by_the_names_of_their_parameters(torch):
     net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
     loss = net(torch.ones(4, 2)).sum()
-    drawing = viz.draw(loss, fold="module")
+    drawing = viz.draw(loss, fold=True)
     assert [i.name for i in drawing.picture.items if i.kind == "fold"] == ["net.0", "net.2"]
     assert loss.grad_fn is not None
 

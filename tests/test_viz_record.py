@@ -191,7 +191,7 @@ class Shown:
             caption.partition(": ")[0]: [i.function.name for i in items if i.kind == "function"]
             for caption, items in viz.draw(loss, view="graph").picture.clusters
         }
-        self.folds = [i.name for i in viz.draw(loss, fold="module").picture.items if i.kind == "fold"]
+        self.folds = [i.name for i in viz.draw(loss, fold=True).picture.items if i.kind == "fold"]
 
 
 def test_functions_without_parameters_belong_to_the_module_that_ran_them(t):

@@ -71,8 +71,8 @@ def several(t: Any) -> tuple[Any, dict]:
 
 
 PROGRAMS: dict[str, tuple[Callable, dict]] = {
-    "residual, folded by module": (residual, {"fold": "module"}),
-    "residual, folded, boxes open": (residual, {"fold": "module"}),
+    "residual, folded by module": (residual, {"fold": True}),
+    "residual, folded, boxes open": (residual, {"fold": True}),
     "residual, folded": (residual, {"fold": True}),
     "residual": (residual, {"fold": False, "view": "functions"}),
     "rnn, folded": (recurrent, {"fold": True}),

@@ -27,14 +27,11 @@ from .views import VIEWS, build
 LANES, DETAIL, WHOLE, BOXES = 12, 40, 400, 24
 PAGE = (1_100, 1_200)
 
-NOTHING = {
-    "module": "no parameter has a name with a module in it, such as layer.weight",
-    "repeat": "nothing is repeated at least four times in a row",
-}
-FOLDS = (
-    "fold must be a depth (1, 2, ...), a class of modules or its name, a function of a module, 'module', 'repeat', True, "
-    "False or None"
+NOTHING = (
+    "Nothing to fold was found: no parameter has a name with a module in it, such as layer.weight, and nothing is repeated at "
+    "least four times in a row."
 )
+FOLDS = "fold must be a depth (1, 2, ...), a class of modules or its name, a function of a module, True, False or None"
 
 
 def check_options(view: Any = None, direction: Any = None, fold: Any = None, seconds: Any = SECONDS) -> None:
@@ -118,9 +115,7 @@ def _asked(
     what = view or (small if len(graph) <= DETAIL and not fold else "functions")
     what = "functions" if groups and what in ("graph", "lanes") else what
     notes = [*filter(None, [none]), *([_folded(graph, groups)] if groups else [])]
-    if fold not in (None, False) and not notes:
-        why = NOTHING[how] if fold is not True else ", and ".join(NOTHING.values())
-        notes = [f"Nothing to fold was found: {why}."]
+    notes = notes or [NOTHING] * (fold not in (None, False))
     found = _lanes(graph, direction, page) if what == "lanes" else []
     closest = {"close": len(CLOSER) - 1} if what == "lanes" else {}
     directions = (direction,) if direction else ("LR",) if what == "lanes" else ("LR", "TB")
@@ -135,11 +130,9 @@ def _groups(graph: Graph, fold: Any) -> tuple[list[Block], str, str]:
     if fold is None or fold is False:
         return [], "", ""
     root = tree(graph)
-    if fold == "repeat":
-        return repeats(root), "repeat", ""
-    if fold is True or fold == "module":
+    if fold is True:
         groups = first_sight(root, BOXES)
-        return (groups, "module", "") if groups or fold == "module" else (repeats(root), "repeat", "")
+        return (groups, "module", "") if groups else (repeats(root), "repeat", "")
     groups, none = chosen(root, fold, graph)
     return groups, "module", none if root.inside else ""
 

@@ -93,8 +93,8 @@ def draw(
       functions). A larger one shows its modules if it has any; if not, "graph" up to 40 nodes, then "functions".
     * direction: "LR" (inputs on the left) or "TB" (inputs above); by default whichever fits.
     * fold: which modules are one box: a depth (1: the layers of the model, 2: the layers inside these, ...), a class or its
-      name, a function of the module that returns True or False, True or "module" (as many as fit). "repeat": what
-      occurs many times in a row, such as the time steps of an RNN. False: draw everything.
+      name, a function of the module that returns True or False. True: as many modules as fit or, without any, what occurs
+      many times in a row, such as the time steps of an RNN. False: draw everything.
     * names: what to call tensors: a dict ``{"w": w}``, pairs such as ``model.named_parameters()``, or a module. By default
       the caller's variables are read, and what they hold (``trainer.model``).
     * saved: draw what each function keeps for its rule (graph view).

@@ -239,7 +239,7 @@ laid_out = lru_cache(maxsize=64)(render)
 
 TOO_SLOW: dict[str, float] = {}  # layouts that took too long, with their time limits: not tried again
 TOO_LONG = (
-    "Graphviz could not place this graph within {:g} seconds. Draw less of it: fold='module', one layer or one time step; or "
+    "Graphviz could not place this graph within {:g} seconds. Draw less of it: fold=True, one layer or one time step; or "
     "give it more time, such as seconds=20."
 )
 
