@@ -63,7 +63,7 @@ def test_below_a_heading_an_expression_replaces_a_piece_of_the_solution(monkeypa
 
 
 @pytest.mark.parametrize(
-    "text, line, told",
+    "text, line, message",
     [
         ("2 * x :: ", 2, "a reply should stand here"),
         (" :: a reply", 2, "code, ` :: ` and a reply"),
@@ -72,11 +72,11 @@ def test_below_a_heading_an_expression_replaces_a_piece_of_the_solution(monkeypa
         ("x :: a\n\nmissing :: b", 4, "name 'missing' is not defined"),
     ],
 )
-def test_a_mistake_in_a_table_is_told_with_exercise_and_line(monkeypatch, text, line, told):
+def test_a_mistake_in_a_table_is_told_with_exercise_and_line(monkeypatch, text, line, message):
     table = reader(monkeypatch, text, names=("square_backward",), parameters=("upstream", "x"))
     with pytest.raises(TableError) as error:
         [table.answer(row) for row in table.rows(text)]
-    assert f"a_lesson.py, line {line}, exercise 3.1" in str(error.value) and told in str(error.value)
+    assert f"a_lesson.py, line {line}, exercise 3.1" in str(error.value) and message in str(error.value)
 
 
 SOLUTION = """
@@ -117,7 +117,7 @@ def test_a_row_may_state_how_a_wrong_program_differs_from_the_solution(monkeypat
 
 
 @pytest.mark.parametrize(
-    "change, told",
+    "change, message",
     [
         ("found = 7 => found = 1", "`found = 7` is not in the solution"),
         ("part => x", "`part` is 3 times in the solution"),
@@ -129,12 +129,12 @@ def test_a_row_may_state_how_a_wrong_program_differs_from_the_solution(monkeypat
         ("found => >>", "`found` is 3 times"),
     ],
 )
-def test_a_change_that_cannot_be_made_is_told_with_exercise_and_line(monkeypatch, change, told):
+def test_a_change_that_cannot_be_made_is_told_with_exercise_and_line(monkeypatch, change, message):
     table = reader(monkeypatch, names=("total",), parameters=("parts",), solution=lambda: SOLUTION)
     (row,) = table.rows(f"{change} :: a reply")
     with pytest.raises(TableError) as error:
         table.answer(row)
-    assert "a_lesson.py, line 1, exercise 3.1" in str(error.value) and told in str(error.value)
+    assert "a_lesson.py, line 1, exercise 3.1" in str(error.value) and message in str(error.value)
 
 
 def test_an_arrow_in_a_text_is_no_change(monkeypatch):

@@ -102,11 +102,13 @@ def test_no_imports_go_in_a_circle():
     needs = {}
     for name, path in names.items():
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        told = set(imported(tree_of(path), package, typing=True))
-        told -= {
-            other.rpartition(".")[0] for other in told
+        dependencies = set(imported(tree_of(path), package, typing=True))
+        dependencies -= {
+            other.rpartition(".")[0] for other in dependencies
         }  # `from package import module` needs the module alone
-        needs[name] = {longest for other in told if (longest := known_part(other, names)) != name} - {""}
+        needs[name] = {longest for other in dependencies if (longest := known_part(other, names)) != name} - {
+            ""
+        }
     while needs:
         free = [name for name, others in needs.items() if not others & set(needs)]
         assert free, f"a circle among {sorted(needs)}"

@@ -45,7 +45,7 @@ class Doubled:
 
 
 @pytest.mark.parametrize(
-    "answer, right, told",
+    "answer, right, message",
     [
         (added, lambda f: f(2, 3) == 6 and f(4, 5) == 20, "Look at `a * b + 1`: `1` does not belong there."),
         (turned, lambda f: f(5, 3) == 2 and f(7, 1) == 6, "the two sides are in the wrong order"),
@@ -53,8 +53,8 @@ class Doubled:
         (Doubled, lambda c: c().twice(4) == 8, "Look at `a * 3`: is 3 the right number?"),
     ],
 )
-def test_the_one_small_change_after_which_it_would_be_right_says_where_to_look(answer, right, told):
-    assert told in first_that(answer, right)
+def test_the_one_small_change_after_which_it_would_be_right_says_where_to_look(answer, right, message):
+    assert message in first_that(answer, right)
 
 
 def test_a_class_is_what_it_was_after_its_methods_have_been_changed():
@@ -84,7 +84,7 @@ def tries(*pairs, **given):
 
 
 @pytest.mark.parametrize(
-    "tried, told",
+    "tried, message",
     [
         (tries((-2, 2), (3, -3)), "the sign is not"),
         (tries((2, 2), (3, -3)), "lost their sign"),
@@ -108,16 +108,16 @@ def tries(*pairs, **given):
         (tries((2, 2), (7, 7)), ""),
     ],
 )
-def test_a_relation_counts_that_holds_each_time(tried, told):
-    said = relations.told(tried)
-    assert told in said if told else said == ""
+def test_a_relation_counts_that_holds_each_time(tried, message):
+    answer_text = relations.told(tried)
+    assert message in answer_text if message else answer_text == ""
 
 
 def test_a_watch_says_what_a_call_has_changed_besides():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout())
     things = [1.0, 2.0]
-    for change, told in (
+    for change, message in (
         (lambda: (x * x).sum().backward(), "leaves a gradient in `x.grad`"),
         (lambda: x.requires_grad_(False), "`x` itself no longer asks"),
         (lambda: x.data.mul_(2), "changes its input `x` in place"),
@@ -129,7 +129,7 @@ def test_a_watch_says_what_a_call_has_changed_besides():
     ):
         watch = Watch(x=x, model=model, things=things)
         change()
-        assert told in watch.told() if told else watch.told() == ""
+        assert message in watch.told() if message else watch.told() == ""
 
 
 def test_what_the_exercise_asks_for_is_no_side_effect():
@@ -171,9 +171,11 @@ TOGETHER = (
 def test_two_listed_mistakes_made_at_once_get_both_replies(key, one, other, monkeypatch):
     monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 60.0))
     exercise = lessons.find_exercise(key)
-    told = [judge(exercise, as_answers(exercise, exercise.answer(change))).cause for change in (one, other)]
+    message = [
+        judge(exercise, as_answers(exercise, exercise.answer(change))).cause for change in (one, other)
+    ]
     both = judge(exercise, as_answers(exercise, exercise.answer(f"{one}\n{other}"))).cause
-    assert both.startswith("Two things are wrong.") and all(reply in both for reply in told)
+    assert both.startswith("Two things are wrong.") and all(reply in both for reply in message)
 
 
 def test_of_a_class_with_a_wrong_method_it_is_told_which_one(monkeypatch):

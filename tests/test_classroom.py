@@ -118,8 +118,8 @@ def test_files_in_folders_and_what_cannot_be_read(learner, folder, capsys):
         "newer.json": '{"names": 99, "solved": ["3.5"]}',
         "picture.json": "\udcff".encode("utf-8", "surrogateescape"),
     }
-    for name, told in odd.items():
-        (folder / name).write_bytes(told if isinstance(told, bytes) else told.encode())
+    for name, content in odd.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     (folder / ".copied.json").write_text("{}", encoding="utf-8")  # somebody handed in all of my_lessons
     page = page_of(folder, capsys)
     assert "# What a class found hard: 4 learners\n\n7 other files could not be counted:" in page
@@ -139,9 +139,9 @@ def test_nothing_to_read_says_what_to_do(folder, capsys):
     (folder / "broken.json").write_text("{", encoding="utf-8")
     for place in (folder, folder / "none"):
         assert main(["--class", str(place)]) == 2
-        said = capsys.readouterr().err
-        assert f"There is no progress file in {place}" in said and 'progress(save="name.json")' in said
-        assert ("broken.json: damaged" in said) is (place == folder)
+        message = capsys.readouterr().err
+        assert f"There is no progress file in {place}" in message and 'progress(save="name.json")' in message
+        assert ("broken.json: damaged" in message) is (place == folder)
     for wrong in (["--class"], ["--help-me"], ["--class", "a", "b"], ["--csv"], ["--names", "03"]):
         assert main(wrong) == 2 and "FOLDER" in capsys.readouterr().err
     assert main(["--help"]) == 0 and "LESSON" in capsys.readouterr().out

@@ -28,7 +28,7 @@ def test_the_sources_say_180_things():
 
 
 def test_every_item_of_a_lesson_has_its_cells():
-    due = {(n, item) for item, told in ITEMS.items() for n in with_items if n in map(str, told["lessons"])}
+    due = {(n, item) for item, entry in ITEMS.items() for n in with_items if n in map(str, entry["lessons"])}
     assert {(number, item) for number in with_items for item in table(number)} == due
 
 

@@ -53,8 +53,8 @@ def test_what_the_page_about_ones_own_model_prints_is_what_is_printed(tmp_path):
     done = subprocess.run(
         [sys.executable, program], env=environment, capture_output=True, text=True, check=True
     )
-    for told in re.findall(r"```text\n(.*?)```", text, re.S):
-        first, rest = told.split("\n", 1)
+    for shown_block in re.findall(r"```text\n(.*?)```", text, re.S):
+        first, rest = shown_block.split("\n", 1)
         assert first.removesuffix(" ...") in done.stdout and rest in done.stdout, done.stdout
     assert re.search(r"^  net\.1 \(ReLU\) +1 +0 B +131 kB", done.stdout, re.M), done.stdout
 
@@ -82,7 +82,7 @@ def test_what_is_said_to_be_written_by_hand_is_that_long():
     rows = readme.COUNT.findall(readme.BY_HAND.read_text(encoding="utf-8"))
     assert len(rows) > 15
     wrong = [
-        row for row, said in rows if abs(readme.lines_by_hand(row) / int(said.replace(",", "")) - 1) > 0.1
+        row for row, count in rows if abs(readme.lines_by_hand(row) / int(count.replace(",", "")) - 1) > 0.1
     ]
     assert not wrong, wrong
 

@@ -93,8 +93,8 @@ def test_each_names_its_lessons_and_together_they_are_all_from_3_on_but_the_two_
         for number, text in TITLED.items()
     }
     assert named == ABOUT and list(named) == list(range(1, 14))
-    told = {lesson for lessons in named.values() for lesson in lessons}
-    assert told == set(BY_NUMBER) - {"0", "1", "2", "7", "7b", "9", "12b", "18"}
+    covered = {lesson for lessons in named.values() for lesson in lessons}
+    assert covered == set(BY_NUMBER) - {"0", "1", "2", "7", "7b", "9", "12b", "18"}
     assert {lesson for number in QUESTIONS for lesson in named[number]} == {"8", "9b", "10", "16"}
 
 
@@ -254,14 +254,14 @@ def test_each_letter_of_a_question_is_in_the_text_and_has_its_own_reply(number, 
     listed = re.findall(r"^\* \*\*([a-z])\*\* (.+)$", TITLED[number], re.M)
     question = QUESTIONS[number]
     assert "".join(letter for letter, _ in listed) == question.letters
-    said = set()
+    replies = set()
     for letter, option in listed:
         card = Exam().answer(number, letter)
         assert card.state == ("correct" if letter == question.right else "try again")
-        said.add(card.text)
+        replies.add(card.text)
         by_text = Exam().answer(number, option.replace("`", ""))  # the option's own text will do
         assert by_text.text == card.text
-    assert len(said) == len(listed)
+    assert len(replies) == len(listed)
 
 
 @pytest.mark.parametrize("given", [..., 7, "z", "", None, object(), [1, 2], "ab"])
@@ -410,12 +410,12 @@ def test_a_changed_exam_has_another_key(tmp_path, capsys):
 def test_what_is_no_exam_is_said_so(tmp_path, capsys):
     (tmp_path / "a.ipynb").write_text("{", encoding="utf-8")
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")]), tmp_path / "b.ipynb")
-    for name, told in (
+    for name, covered in (
         ("a", "cannot be read as a notebook"),
         ("b", "raised ZeroDivisionError"),
         ("c", "cannot be read"),
     ):
         assert main(["exam", str(tmp_path / f"{name}.ipynb")]) == 2
-        assert told in capsys.readouterr().err
+        assert covered in capsys.readouterr().err
     with pytest.raises(ValueError, match="is not an exam"):
         key(BY_NUMBER["0"])

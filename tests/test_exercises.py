@@ -24,7 +24,7 @@ from exercises.judge import CORRECT, NOT_YET, RAISED, TRY_AGAIN, as_answers, jud
 from exercises.replies import say
 from exercises.values import plain
 from tests import learner_answers
-from tests.judged import EXERCISES, QUESTIONS, each_exercise
+from tests.exercise_helpers import EXERCISES, QUESTIONS, each_exercise
 from tests.lesson_files import (
     LESSONS,
     as_it_comes,
@@ -75,8 +75,10 @@ def test_a_wrong_answer_is_rejected_with_its_own_advice(exercise, judged_once):
     failed = []
     for wrong in exercise.wrong:
         card = check(exercise.id, *as_answers(exercise, wrong.answer))
-        told = {advice for advice in (other.advice for other in exercise.wrong) if advice in card.text}
-        if card.state not in (TRY_AGAIN, RAISED) or told != {wrong.advice}:
+        expected_reply = {
+            advice for advice in (other.advice for other in exercise.wrong) if advice in card.text
+        }
+        if card.state not in (TRY_AGAIN, RAISED) or expected_reply != {wrong.advice}:
             failed.append(f"{wrong.answer!r} is wrong since {wrong.advice!r}, and is told:\n{card}")
     assert not failed, "\n\n".join(failed)
 
@@ -258,18 +260,18 @@ def test_a_reply_does_not_reveal_that_the_answer_is_none():
                 and not isinstance(due, str)
                 and np.size(plain(due)) == 1
             ):
-                told = words_of(exercise.id, {name: 77.7} if len(exercise.names) > 1 else 77.7)
+                expected_reply = words_of(exercise.id, {name: 77.7} if len(exercise.names) > 1 else 77.7)
                 if (
-                    say("no") not in told
-                    or "`None`" in told.replace("try again", "")
-                    or (due is None and exercise.look_again(name) not in told)
+                    say("no") not in expected_reply
+                    or "`None`" in expected_reply.replace("try again", "")
+                    or (due is None and exercise.look_again(name) not in expected_reply)
                 ):
-                    failed.append(f"{exercise.id}, {name}:\n{told}")
+                    failed.append(f"{exercise.id}, {name}:\n{expected_reply}")
     assert not failed, "\n\n".join(failed)
 
 
 @pytest.mark.parametrize(
-    "key, answer, told",
+    "key, answer, expected_reply",
     [
         ("1.2", {"du_dx": [4, 4]}, say("one number")),
         ("1.2", {"du_dx": 1j}, "`a value of type complex`"),
@@ -283,9 +285,9 @@ def test_a_reply_does_not_reveal_that_the_answer_is_none():
         ("8.2", {"block": [1, 2]}, say("one number")),
     ],
 )
-def test_what_is_no_answer_at_all_is_told_so_without_naming_an_axis(key, answer, told):
+def test_what_is_no_answer_at_all_is_told_so_without_naming_an_axis(key, answer, expected_reply):
     said = words_of(key, answer)
-    assert told in said and "a sum" not in said and "Opaque" not in said
+    assert expected_reply in said and "a sum" not in said and "Opaque" not in said
 
 
 def test_no_wrong_answer_is_accepted(judged_once, monkeypatch):

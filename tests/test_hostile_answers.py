@@ -33,7 +33,7 @@ from exercises.cards import plain_text
 from exercises.judge import CORRECT, NOT_YET, RAISED, TRY_AGAIN, judge
 from exercises.limits import OutOfTime, time_limit
 from exercises.replies import say
-from tests.judged import EXERCISES, advice, each_exercise, emptying, raising, recursing
+from tests.exercise_helpers import EXERCISES, advice, each_exercise, emptying, raising, recursing
 from tests.lesson_files import (
     NOTEBOOKS,
 )
@@ -228,12 +228,12 @@ judge(dataclasses.replace(lessons.find_exercise("0.2"), seconds=0.3), (f,))
     ) as run:
         too_late = threading.Timer(60, run.kill)
         too_late.start()
-        told = ""
-        while "Restart the kernel" not in told and (line := run.stderr.readline()):
-            told += line
+        printed_text = ""
+        while "Restart the kernel" not in printed_text and (line := run.stderr.readline()):
+            printed_text += line
         too_late.cancel()
         run.kill()
-    assert say("stuck in C", line="Line 3, `return sum(iter(int, 1))`") in told
+    assert say("stuck in C", line="Line 3, `return sum(iter(int, 1))`") in printed_text
 
 
 def leaving_traces(x):

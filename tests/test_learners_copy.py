@@ -346,7 +346,7 @@ def test_progress_lies_beside_the_lessons_in_sight(given, tmp_path):
     deeper.mkdir()
     code = "from exercises import check; check('3.5', 'c'); from exercises import store; print(store.path())"
     for folder in (mine, deeper):
-        said = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", code],
             cwd=folder,
             env=environment(),
@@ -354,7 +354,7 @@ def test_progress_lies_beside_the_lessons_in_sight(given, tmp_path):
             text=True,
             check=True,
         )
-        assert Path(said.stdout.strip()).resolve() == (mine / "progress.json").resolve()
+        assert Path(completed.stdout.strip()).resolve() == (mine / "progress.json").resolve()
     assert json.loads((mine / "progress.json").read_text(encoding="utf-8"))["solved"] == ["3.5"]
 
 

@@ -14,7 +14,7 @@ MINIGRAD_ONLY = {"7b": {"rules"}}
 """Cells that show something of minigrad's own."""
 
 
-def said(cell: nbformat.NotebookNode) -> str:
+def text_of(cell: nbformat.NotebookNode) -> str:
     """What a cell prints and the text of what it shows."""
     parts = []
     for output in cell.outputs:
@@ -46,4 +46,4 @@ def test_a_lesson_prints_the_same_with_torch(number, torch, kernel):
     # the checks are made of minigrad: an unsolved exercise may say something else of torch
     for cell in saved.cells:
         if cell.cell_type == "code" and cell.id in ran and not tagged(cell, "exercise"):
-            assert said(ran[cell.id]) == said(cell), cell.id
+            assert text_of(ran[cell.id]) == text_of(cell), cell.id

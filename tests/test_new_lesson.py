@@ -69,8 +69,8 @@ def test_nothing_that_exists_is_overwritten():
 @pytest.mark.parametrize(
     "number, title, said", [("3", "A", "two digits"), ("19", "  ", "needs a title"), ("x", "A", "two digits")]
 )
-def test_a_wrong_number_or_title_is_refused(number, title, said):
-    with pytest.raises(SystemExit, match=said):
+def test_a_wrong_number_or_title_is_refused(number, title, expected):
+    with pytest.raises(SystemExit, match=expected):
         build.begin(number, title)
 
 

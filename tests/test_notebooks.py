@@ -138,6 +138,19 @@ def test_the_first_exercise_comes_soon(path):
 
 
 @each_lesson
+def test_no_text_gives_away_the_unseen_graph(path):
+    """Such as the block of PyTorch's prints with the same inputs, under the stepper."""
+    book = read(path)
+    (unseen,) = (cell.source for cell in book.cells if cell.id == "unseen")
+    text = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    assert [
+        inputs
+        for inputs in re.findall(r"tensor\((\[[^()]*, [^()]*\])[,)]", unseen)
+        if f"tensor({inputs}" in text
+    ] == []
+
+
+@each_lesson
 def test_it_ends_with_an_unseen_graph(path):
     """Drawn, and then stepped with questions, before what people get wrong."""
     cells = {cell.id: cell.source for cell in read(path).cells}
@@ -203,9 +216,11 @@ def test_links_lead_to_lessons(path):
 
 
 def test_what_is_to_be_chosen_in_a_toolbar_is_called_as_it_is_there():
-    told = "".join(path.read_text(encoding="utf-8") for path in [*LESSONS, NOTEBOOKS / "TEACHING.md"])
+    all_text = "".join(path.read_text(encoding="utf-8") for path in [*LESSONS, NOTEBOOKS / "TEACHING.md"])
     names = {
-        name for pair in re.findall(r"choose \*([^*]+)\*(?: in place of \*([^*]+)\*)?", told) for name in pair
+        name
+        for pair in re.findall(r"choose \*([^*]+)\*(?: in place of \*([^*]+)\*)?", all_text)
+        for name in pair
     }
     assert {"Tensors", "Saved memory"} <= names
     assert [name for name in names if name and f'"{name}"' not in asset("stepper.js")] == []

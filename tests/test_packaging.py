@@ -63,10 +63,12 @@ def test_the_wheel_holds_both_packages_typed_with_the_front_end_and_nothing_else
 def test_what_the_wheel_says_of_itself(wheel):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
-        said = Parser().parsestr(archive.read(name).decode())
-    assert (said["Name"], said["Version"]) == ("see-autograd", minigrad.__version__)
-    assert "Typing :: Typed" in said.get_all("Classifier") and "autograd" in said["Keywords"]
-    assert set(said.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
+        wheel_metadata = Parser().parsestr(archive.read(name).decode())
+    assert (wheel_metadata["Name"], wheel_metadata["Version"]) == ("see-autograd", minigrad.__version__)
+    assert (
+        "Typing :: Typed" in wheel_metadata.get_all("Classifier") and "autograd" in wheel_metadata["Keywords"]
+    )
+    assert set(wheel_metadata.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
 
 
 def test_the_version_is_the_same_everywhere():
@@ -158,8 +160,12 @@ def step_in(t: ModuleType) -> str:
 @pytest.mark.long
 def test_it_steps_from_a_script_of_the_installed_wheel(installed, tmp_path, t):
     (tmp_path / "script.py").write_text(f"{step_in(t)}\nprint(viz.__file__)\n", encoding="utf-8")
-    said = run(installed, "script.py", folder=tmp_path)
-    assert SAID in said and "tensor([2., 2.])" in said and str(installed.parent.parent) in said
+    wheel_metadata = run(installed, "script.py", folder=tmp_path)
+    assert (
+        SAID in wheel_metadata
+        and "tensor([2., 2.])" in wheel_metadata
+        and str(installed.parent.parent) in wheel_metadata
+    )
 
 
 @pytest.mark.long

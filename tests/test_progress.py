@@ -19,7 +19,7 @@ from exercises import (
 )
 from exercises.model import padded
 from exercises.replies import say
-from tests.judged import EXERCISES, QUESTIONS
+from tests.exercise_helpers import EXERCISES, QUESTIONS
 from tests.lesson_files import (
     NOTEBOOKS,
 )

@@ -35,10 +35,10 @@ def run(block, framework, name):
     example = doctest.DocTestParser().get_doctest(
         block.replace(">>> import torch\n", ""), {"torch": framework}, name, None, 0
     )
-    said = []
+    report = []
     runner = doctest.DocTestRunner(AddressesAlike(), verbose=False)
-    runner.run(example, out=said.append)
-    assert not said, "".join(said)
+    runner.run(example, out=report.append)
+    assert not report, "".join(report)
 
 
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)

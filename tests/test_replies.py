@@ -25,7 +25,7 @@ from exercises import (
 from exercises.cards import plain_text
 from exercises.judge import CORRECT, NOT_YET
 from exercises.replies import say
-from tests.judged import EXERCISES, advice, emptying, raising, recursing
+from tests.exercise_helpers import EXERCISES, advice, emptying, raising, recursing
 
 # minigrad warns of what these answers do
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -70,22 +70,22 @@ def test_a_check_leaves_the_learners_random_numbers_alone():
 
 
 def test_the_symptom_decides_the_advice():
-    def told(key, **values):
+    def reply(key, **values):
         return plain_text(say(key, **values))
 
-    assert told("no return") in advice("3.1", lambda upstream, x: print(end=""))
+    assert reply("no return") in advice("3.1", lambda upstream, x: print(end=""))
     assert "the sign is not" in advice("3.1", lambda upstream, x: -2 * x * upstream)
     assert "Each result is 2 times what it should be" in advice("3.1", lambda upstream, x: 4 * x * upstream)
     assert "Each result is 1/3 of what it should be" in advice(
         "3.1", lambda upstream, x: 2 * x * upstream / 3
     )
-    assert told("not finite") in advice("3.1", lambda upstream, x: x * float("inf"))
-    assert told("not a number", kind="a string") in advice("3.1", lambda upstream, x: "6")
+    assert reply("not finite") in advice("3.1", lambda upstream, x: x * float("inf"))
+    assert reply("not a number", kind="a string") in advice("3.1", lambda upstream, x: "6")
     assert "several values" in advice("3.1", lambda upstream, x: (x, None))
     assert "(1, 3)" in advice("3.2", lambda upstream, x: minigrad.ones(3))
-    assert told("transpose") in advice("3.2", lambda upstream, x: minigrad.ones(x.shape[::-1]) / 7)
+    assert reply("transpose") in advice("3.2", lambda upstream, x: minigrad.ones(x.shape[::-1]) / 7)
     assert "not a function" in advice("3.1", 6.0)
-    assert told(
+    assert reply(
         "signature", name="square_backward", call="square_backward(upstream, x)", yours="square_backward(x)"
     ) in advice("3.1", lambda x: x)
     assert "grad_w of" in advice("3.3", lambda upstream, x, w: (upstream @ w.T, x))
@@ -138,9 +138,9 @@ def test_an_engine_that_nobody_has_listed_is_told_where_it_goes_wrong():
                     arrived[parent] = part
                     todo.append(parent)
 
-    said = advice("7.6", breadth_first_and_overwriting)
-    assert "x.grad is 16, and y fires 2 times, with 2, then 2" in said
-    assert "x.grad is 12, and each node fires once is right" in said
+    message = advice("7.6", breadth_first_and_overwriting)
+    assert "x.grad is 16, and y fires 2 times, with 2, then 2" in message
+    assert "x.grad is 12, and each node fires once is right" in message
 
 
 def test_recording_that_was_left_off_is_noticed_and_put_right():
@@ -159,10 +159,12 @@ def test_code_that_raises_is_told_by_its_line_and_in_plain_words():
     def misspelt(upstream, x):
         return upstraem * 2 * x  # noqa: F821
 
-    said = advice("3.1", misspelt)
-    assert said.startswith("your code raised")
+    message = advice("3.1", misspelt)
+    assert message.startswith("your code raised")
     assert (
-        "return upstraem * 2 * x" in said and "name 'upstraem' is not defined" in said and "misspelt" in said
+        "return upstraem * 2 * x" in message
+        and "name 'upstraem' is not defined" in message
+        and "misspelt" in message
     )
     assert plain_text(say("RecursionError")) in advice("3.1", recursing)
     assert plain_text(say("SystemExit")) in advice("3.1", raising(SystemExit()))
@@ -200,10 +202,10 @@ def test_an_error_inside_an_operation_is_reported_with_the_learners_own_line(exe
         scope = {"torch": minigrad, "__name__": "__main__"} | bases_of
         exec(compile(source, file, "exec"), scope)
         answers.append(scope[name])
-    told = advice(exercise.id, *answers)
-    if "your code raised" not in told:  # a probe that stops before it calls anything
-        pytest.skip(told)
-    number = int(re.search(r"Line (\d+), return torch.tanh\(one @ one\): RuntimeError", told)[1])
+    reply = advice(exercise.id, *answers)
+    if "your code raised" not in reply:  # a probe that stops before it calls anything
+        pytest.skip(reply)
+    number = int(re.search(r"Line (\d+), return torch.tanh\(one @ one\): RuntimeError", reply)[1])
     assert number == 5 or isinstance(exercise.reference[0], type)
 
 
@@ -243,17 +245,17 @@ SETTINGS = {"lr": 0.1}
 
 
 def test_a_name_of_the_notebook_that_was_not_handed_over_is_told():
-    def told(unread, name="y_of_the_notebook"):
+    def reply(unread, name="y_of_the_notebook"):
         return plain_text(say("not yours", name=name, unread=unread))
 
-    assert told("x") in advice("0.2", lambda x: -5 * y_of_the_notebook)
-    assert told("upstream") in advice("3.1", lambda upstream, x: y_of_the_notebook * 2 * x)
-    assert told("x", "SETTINGS") in advice("3.1", lambda upstream, x: upstream * SETTINGS["lr"])
+    assert reply("x") in advice("0.2", lambda x: -5 * y_of_the_notebook)
+    assert reply("upstream") in advice("3.1", lambda upstream, x: y_of_the_notebook * 2 * x)
+    assert reply("x", "SETTINGS") in advice("3.1", lambda upstream, x: upstream * SETTINGS["lr"])
 
     def inside(upstream, x):
         return sum(upstream * y_of_the_notebook for _ in range(1))
 
-    assert told("x") in advice("3.1", inside)
+    assert reply("x") in advice("3.1", inside)
     beside = plain_text(say("not handed over", name="y_of_the_notebook"))
     assert beside in advice("3.1", lambda upstream, x: upstream * x + y_of_the_notebook)
     # an answer may use a constant of the notebook, or have a parameter that is not needed

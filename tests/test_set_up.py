@@ -174,8 +174,8 @@ def test_installing_says_how_far_it_is(tmp_path, monkeypatch, capsys):
     set_up.install(["lessons"])
     said = capsys.readouterr().out
     assert said.startswith("minigrad: installing .[lessons] with pip; the first time")
-    told = [line.partition(" s: ")[2] for line in said.splitlines()[1:]]
-    assert list(dict.fromkeys(told)) == [
+    message = [line.partition(" s: ")[2] for line in said.splitlines()[1:]]
+    assert list(dict.fromkeys(message)) == [
         "fetching what builds the project",
         "packages found: 1, fetching numpy",
         "packages found: 2, fetching pillow",

@@ -87,11 +87,13 @@ def differences(node: str, cases: list[tuple[str, dict, list[str], str, str]]) -
     found = []
     forms = {key: data for key, data, *_ in cases}
     tries = [{"key": key, "texts": texts} for key, _, texts, *_ in cases]
-    for (key, _, texts, state, message), (told, page) in zip(cases, run(node, forms, tries), strict=True):
+    for (key, _, texts, state, message), (answer_text, page) in zip(
+        cases, run(node, forms, tries), strict=True
+    ):
         due = text_of(answers.said(message))
         page = re.sub(r"^<p><code>\w+</code>:</p>|<details><summary>.*?</summary>", "", page)
-        if state != told.casefold() or text_of(page) != due:
-            found.append(f"{key} {texts}: {told}: {text_of(page)}\n   in the notebook: {state}: {due}")
+        if state != answer_text.casefold() or text_of(page) != due:
+            found.append(f"{key} {texts}: {answer_text}: {text_of(page)}\n   in the notebook: {state}: {due}")
     return found
 
 
@@ -105,8 +107,8 @@ def test_typed_exercises_get_the_replies_of_check(node: str, lesson: str):
             continue
         for texts in tries_of(exercise):
             state, message, _ = judge(exercise, tuple(texts))
-            told = re.sub(r"^`\w+` = `[^`]*`\. ", "", message)  # the page has the answer in sight
-            cases.append((exercise.id, data, texts, state, told))
+            answer_text = re.sub(r"^`\w+` = `[^`]*`\. ", "", message)  # the page has the answer in sight
+            cases.append((exercise.id, data, texts, state, answer_text))
     assert not (found := differences(node, cases)), "\n".join(found[:20])
 
 

@@ -192,9 +192,9 @@ def test_the_short_route_takes_ninety_minutes_and_leads_to_sections_that_are_the
 def test_what_a_route_takes_for_known_can_be_looked_up():
     afternoon, evenings, knows = suite.ROUTES
     assert not afternoon.known and not evenings.known
-    told = suite.routes(EVERY).partition("It assumes that you know lessons")[2].partition("\n")[0]
+    introduction = suite.routes(EVERY).partition("It assumes that you know lessons")[2].partition("\n")[0]
     links = [lesson.file for lesson in EVERY if lesson.number in knows.known]
-    assert re.findall(r"\]\(([^)]+)\)", told) == links
+    assert re.findall(r"\]\(([^)]+)\)", introduction) == links
 
 
 # ---------------------------------------------------------------- the glossary
@@ -273,12 +273,12 @@ def test_a_link_to_the_site_shows_a_picture_with_its_size(monkeypatch):
     assert "og:image" not in site.page_of("index", "Lessons", "")
     monkeypatch.setattr(site, "ADDRESS", "https://someone.example/lessons/")
     page = site.page_of("index", "Lessons", "")
-    said = dict(re.findall(r'<meta (?:property|name)="([\w:]+)" content="([^"]*)">', page))
-    assert said["og:image"] == "https://someone.example/lessons/stepper.png" and said["og:image:alt"]
-    assert (int(said["og:image:width"]), int(said["og:image:height"])) == site.size_of(
+    meta = dict(re.findall(r'<meta (?:property|name)="([\w:]+)" content="([^"]*)">', page))
+    assert meta["og:image"] == "https://someone.example/lessons/stepper.png" and meta["og:image:alt"]
+    assert (int(meta["og:image:width"]), int(meta["og:image:height"])) == site.size_of(
         site.STEPPER.read_bytes()
     )
-    assert said["description"] == said["og:description"] != ""
+    assert meta["description"] == meta["og:description"] != ""
 
 
 ROUTE = {  # the cells that the plan of two hours in TEACHING.md comes to

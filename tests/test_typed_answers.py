@@ -103,13 +103,17 @@ def javascript() -> dict[str, list[str]]:
 def test_javascript_reads_alike(javascript):
     every = [*READ, *COUNTS]
     due = [case[2] if case[2].startswith("!") else json.loads(case[2]) for case in every]
-    found = [told if told.startswith("!") else json.loads(told) for told in javascript["found"]]
-    differ = [(case[0], told) for case, told, meant in zip(every, found, due, strict=True) if told != meant]
+    found = [reading if reading.startswith("!") else json.loads(reading) for reading in javascript["found"]]
+    differ = [
+        (case[0], reading) for case, reading, meant in zip(every, found, due, strict=True) if reading != meant
+    ]
     assert not differ
 
 
 def test_javascript_compares_alike(javascript):
-    differ = [(case, told) for case, told in zip(MEANS, javascript["said"], strict=True) if told != case[3]]
+    differ = [
+        (case, reading) for case, reading in zip(MEANS, javascript["said"], strict=True) if reading != case[3]
+    ]
     assert not differ
 
 
@@ -224,5 +228,5 @@ def test_a_rounded_number_that_is_exactly_a_known_mistake_is_that_mistake():
 
 
 def test_what_an_option_says_in_brackets_may_be_left_out():
-    told = {"a": "it (the leaf) stays", "b": "it moves"}
-    assert answers.option("it stays", told) == "a" and answers.option("the leaf", told) == "a"
+    reading = {"a": "it (the leaf) stays", "b": "it moves"}
+    assert answers.option("it stays", reading) == "a" and answers.option("the leaf", reading) == "a"

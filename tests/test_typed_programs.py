@@ -32,7 +32,7 @@ def test_viz(tmp_path):
 
 
 def test_exercises():
-    said = exercises_typed_program.learn()
-    assert said[0].startswith("try again") and not any(line.startswith("fault") for line in said)
+    lines = exercises_typed_program.learn()
+    assert lines[0].startswith("try again") and not any(line.startswith("fault") for line in lines)
     assert exercises_typed_program.sit().results and Path("exam.html").is_file()
     assert "0 " in exercises_typed_program.teach(Path())

@@ -72,8 +72,8 @@ def test_where_paths_meet_the_total_is_asked():
 def test_the_gradient_of_a_leaf_that_fired_before_is_recognised_and_none_that_is_still_to_be_asked():
     x, w = mg.tensor([2.0, 5.0], requires_grad=True), mg.tensor([3.0, -1.0], requires_grad=True)
     stores = [q for q in asked((x * w * 7).sum(), names={"x": x, "w": w}).values() if q["kind"] == "stores"]
-    told = [{tuple(m["values"]): m["says"] for m in question["mistakes"]} for question in stores]
-    (first, second), (of_first, of_second) = told, ((21.0, -7.0), (14.0, 35.0))
+    replies = [{tuple(m["values"]): m["says"] for m in question["mistakes"]} for question in stores]
+    (first, second), (of_first, of_second) = replies, ((21.0, -7.0), (14.0, 35.0))
     assert second[of_first] == "That is x.grad, of another leaf." and of_second not in first
     last = list(asked((x * w).sum(), names={"x": x, "w": w}).values())[-1]
     assert {tuple(m["values"]): m["cause"] for m in last["mistakes"]}[3.0, -1.0] == "the value"  # and x.grad

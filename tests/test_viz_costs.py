@@ -223,12 +223,12 @@ def test_a_picture_says_on_each_box_what_it_costs_and_is_darkest_where_it_is_mos
     drawing = found.draw(by, fold=fold)
     heat = {}
     for item in drawing.picture.items:
-        (told,) = [line.text for line in item.lines if line.css == "cost"] or [None]
+        (cost_line,) = [line.text for line in item.lines if line.css == "cost"] or [None]
         levels = [css for css in item.classes if css.startswith("heat")]
-        assert (told is None) == (not levels)
-        if told is not None:
+        assert (cost_line is None) == (not levels)
+        if cost_line is not None:
             heat[item.name] = int(levels[0].removeprefix("heat"))
-            assert told.startswith("keeps ") == (by == "kept") and item.width > 8 * len(told) * 0.5
+            assert cost_line.startswith("keeps ") == (by == "kept") and item.width > 8 * len(cost_line) * 0.5
             assert max(line.y for line in item.lines) < item.height
     assert max(heat.values()) == 5 and drawing.svg
     if by == "kept" and fold is False:

@@ -97,10 +97,10 @@ def test_each_layer_says_its_shape(torch):
     # the tersest is for a window in which there is no room for shapes
     for picture in (p for p in pictures if any(i.kind == "fold" for i in p.items) and p.terse < 2):
         for item in (i for i in picture.items if i.kind == "fold"):
-            said = [link.label for link in picture.links if link.head is item] + [
+            labels = [link.label for link in picture.links if link.head is item] + [
                 line.text for line in item.lines
             ]
-            assert shapes[item.name] in said
+            assert shapes[item.name] in labels
 
 
 def test_the_rule_of_an_activation_is_called_by_its_name(torch):
@@ -108,5 +108,5 @@ def test_the_rule_of_an_activation_is_called_by_its_name(torch):
     x = torch.randn(4, 2, requires_grad=True)
     (g,) = torch.autograd.grad(net(x).sum(), x, create_graph=True)
     drawing = viz.draw(g.norm(), view="lanes")
-    said = {line.text for item in drawing.picture.items for line in item.lines}
-    assert "∂ relu" in said and not any("( >" in text for text in said)
+    labels = {line.text for item in drawing.picture.items for line in item.lines}
+    assert "∂ relu" in labels and not any("( >" in text for text in labels)

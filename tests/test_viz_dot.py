@@ -284,7 +284,7 @@ def test_no_arrow_passes_under_a_label_or_over_a_caption_has_a_kink_or_is_far_fr
         view: faults(viz.draw(tensors, view=view, names=names, direction=direction).svg)
         for view in ("graph", "cards", "functions")
     }
-    assert not any(found.values()), {how: said for how, said in found.items() if said}
+    assert not any(found.values()), {how: problems for how, problems in found.items() if problems}
 
 
 @pytest.mark.parametrize("name", ["called_again", "source_example"])
@@ -352,8 +352,8 @@ def test_the_graph_of_a_backward_pass_has_a_second_colour_family():
     y = x**3
     (g,) = minigrad.autograd.grad(y, x, create_graph=True)
     by_itself = viz.draw([y, g]).graph  # the call with create_graph=True is in these lines
-    told = viz.draw(g, forward=y).graph
-    for graph in (by_itself, told):
+    by_forward = viz.draw(g, forward=y).graph
+    for graph in (by_itself, by_forward):
         assert {f.name for f in graph.functions if f.second} == {
             "MulBackward0",
             "PowBackward0",

@@ -165,20 +165,23 @@ def test_what_a_cut_changed_is_said_and_can_be_undone(t):
     before = e.grads
     assert before == {"x": 4.0, "w": 2.0, "b": 2.0}
     e.cut("f → x * b")
-    assert "f → x * b is cut: nothing is sent along it, as if x * b were detached there." in said(e)
-    assert "f → x * (b + 1) is cut: nothing is sent along it, as if x * (b + 1) were detached there." in said(
-        cut_of(t, lambda x, w, b: x * w + (x * (b + 1)), "f → x * (b + 1)")
+    assert "f → x * b is cut: nothing is sent along it, as if x * b were detached there." in sentence(e)
+    assert (
+        "f → x * (b + 1) is cut: nothing is sent along it, as if x * (b + 1) were detached there."
+        in sentence(cut_of(t, lambda x, w, b: x * w + (x * (b + 1)), "f → x * (b + 1)"))
     )
     assert (
         ".grad of x was 4 and is now 3. .grad of b was 2 and is now None. No gradient reaches b and x * b any more."
-        in said(e)
+        in sentence(e)
     )
     e.set(x=5.0)
-    assert said(e) == "x was 2 and is now 5. The result was 8 and is now 20. .grad of w was 2 and is now 5."
+    assert (
+        sentence(e) == "x was 2 and is now 5. The result was 8 and is now 20. .grad of w was 2 and is now 5."
+    )
     e.undo()
     e.undo()
     assert e.grads == before and e.back.disabled
-    assert "A gradient reaches b and x * b again." in said(e)
+    assert "A gradient reaches b and x * b again." in sentence(e)
     e.undo()  # nothing is left to be undone
     assert e.grads == before
 
@@ -189,7 +192,7 @@ def cut_of(t, f, edge):
     return e
 
 
-def said(e):
+def sentence(e):
     return re.sub("<[^>]*>", "", html.unescape(e.message.value))
 
 
@@ -242,7 +245,7 @@ def test_a_cut_edge_that_is_not_there_any_more_is_told():
     e = explored(torch)
     e.cut("a → b")
     e.leaves["b"].grad.value = False
-    assert "The edge a → b that was cut is not in this graph." in said(e)
+    assert "The edge a → b that was cut is not in this graph." in sentence(e)
     e.leaves["b"].grad.value = True
     assert e.grads["b"] is None  # it came back, cut
 

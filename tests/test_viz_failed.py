@@ -164,9 +164,9 @@ def test_what_failed_in_a_forward_pass_has_its_line_its_shapes_and_theirs(t, do)
     failure = failed(do, t).failure
     assert failure.title.startswith(words)
     assert code_of(failure.place) == line
-    told = [(o.text, o.shape, o.made and code_of(o.made)) for o in failure.operands]
-    assert [(text, shape) for text, shape, _ in told] == [(text, shape) for text, shape, _ in operands]
-    for (_, _, made), (text, _, expected) in zip(told, operands, strict=True):
+    observed = [(o.text, o.shape, o.made and code_of(o.made)) for o in failure.operands]
+    assert [(text, shape) for text, shape, _ in observed] == [(text, shape) for text, shape, _ in operands]
+    for (_, _, made), (text, _, expected) in zip(observed, operands, strict=True):
         assert made == expected or expected is None, text
     # as a picture: the last node is what failed, with an arrow from each of its operands
     last = failure.graph.functions[-1]
@@ -340,16 +340,16 @@ def plain(do: Callable) -> Callable:
 
 @pytest.mark.parametrize("do", [*FORWARD, *BACKWARD], ids=lambda do: do.__name__)
 def test_the_exception_is_the_one_that_the_program_raises_without_a_recording(t, do):
-    told = []
+    observed = []
     for run in (do, plain(do)):
         with pytest.raises(Exception) as raised:
             run(t)
         error = raised.value
         names = [e.name for e in traceback.extract_tb(error.__traceback__) if e.filename == __file__]
         first = str(error).splitlines()[0].split("version")[0]
-        told.append((type(error), first, names, getattr(error, "__notes__", None)))
+        observed.append((type(error), first, names, getattr(error, "__notes__", None)))
         assert sys.gettrace() is None
-    assert told[0] == told[1]
+    assert observed[0] == observed[1]
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])

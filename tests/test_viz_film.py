@@ -97,7 +97,7 @@ def later_hooked(t: Any, film: viz.Film | None, kind: str) -> list[dict[tuple[in
     """Six steps of a net; from the fourth on the user attaches a hook of this kind. Seen by a film, or by hooks of our own."""
     t.manual_seed(0)
     w = [t.randn(3, 3, requires_grad=True) for _ in range(4)]
-    x, told = t.randn(8, 3), []
+    x, by_hooks = t.randn(8, 3), []
     for step in range(6):
         h, results = x, []
         for k, each in enumerate(w):
@@ -125,11 +125,11 @@ def later_hooked(t: Any, film: viz.Film | None, kind: str) -> list[dict[tuple[in
             if film is None and node.next_functions:
                 node.register_hook(hook)
         loss.backward() if film is None else film.backward(loss)
-        told.append(seen)
+        by_hooks.append(seen)
         with t.no_grad():
             for each in w:
                 each -= 0.1 * each.grad
-    return told
+    return by_hooks
 
 
 @pytest.mark.parametrize("kind", ["none", "result", "leaf", "function", "accumulator"])
@@ -137,10 +137,10 @@ def test_a_hook_that_comes_later_is_noticed(t, kind):
     """A film does not measure the same thing twice, as long as no hook is added."""
     film = viz.film(keep=[2, 4])
     later_hooked(t, film, kind)
-    told = later_hooked(t, None, kind)
+    by_hooks = later_hooked(t, None, kind)
     for where, values in arrows(film).items():
-        assert values.tolist() == pytest.approx([seen[where] for seen in told], rel=1e-5)
-    assert len(film._tables) == 1 and len(arrows(film)) == len(told[0]) and not film.notes
+        assert values.tolist() == pytest.approx([seen[where] for seen in by_hooks], rel=1e-5)
+    assert len(film._tables) == 1 and len(arrows(film)) == len(by_hooks[0]) and not film.notes
 
 
 @pytest.mark.parametrize("kind", ["hook", "rule"])

@@ -234,8 +234,8 @@ def test_no_arrow_of_a_still_crosses_a_word_or_an_oval(mg):
     marks = still.marks(3)
     kinds = [kind for kind, *_ in marks]
     assert "line" not in kinds[kinds.count("line") :]  # below all others
-    said = svg(still)
-    assert said.rindex("<poly") < said.index("<text")
+    texts_of_still = svg(still)
+    assert texts_of_still.rindex("<poly") < texts_of_still.index("<text")
     ovals = [(x + w / 2, y + h / 2, w / 2, h / 2) for kind, x, y, w, h, *_ in marks if kind == "oval"]
     ways = [
         (points, tip) for kind, points, *_, tip in (m for m in marks if m[0] == "line") if tip is not None
@@ -336,13 +336,15 @@ def test_a_film_is_saved_as_a_picture(mg, tmp_path: Path, count: int, form: str,
     data = path.read_bytes()
     assert data.startswith(begins) and path.name == f"film.{form}"
     if form == "svg":
-        said = [x.text for x in ElementTree.fromstring(data).iter("{http://www.w3.org/2000/svg}text")]
+        texts_of_still = [
+            x.text for x in ElementTree.fromstring(data).iter("{http://www.w3.org/2000/svg}text")
+        ]
         assert (
-            said.count("model.6") == count
-            and said.count("step 11   loss " + f"{film.losses[-1]:.4g}") == count
+            texts_of_still.count("model.6") == count
+            and texts_of_still.count("step 11   loss " + f"{film.losses[-1]:.4g}") == count
         )
         if count == 1:
-            assert "<three & layers>" in said and said[0].startswith("Loss ")
+            assert "<three & layers>" in texts_of_still and texts_of_still[0].startswith("Loss ")
 
 
 def test_arguments_are_checked_in_words(t, tmp_path: Path):

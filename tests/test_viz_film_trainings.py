@@ -95,8 +95,8 @@ def test_what_is_said_of_a_leaf_is_its_own_gradient(torch: Any):
     t.manual_seed(0)
     net, film = t.nn.Sequential(Adapted(8, 16), t.nn.ReLU(), Adapted(16, 4)), viz.film()
     film.backward(t.nn.functional.cross_entropy(net(t.randn(128, 8)), t.randint(0, 4, (128,))))
-    told = {f.text for f in film.findings if f.kind in ("zero", "vanish")}
-    assert told == {"net.2.A and net.0.A get a gradient of exactly 0."}
+    texts = {f.text for f in film.findings if f.kind in ("zero", "vanish")}
+    assert texts == {"net.2.A and net.0.A get a gradient of exactly 0."}
     for name, p in net.named_parameters():
         if p.requires_grad:
             assert (float(p.grad.norm()) == 0.0) is (f"net.{name}" in ("net.0.A", "net.2.A"))

@@ -51,9 +51,9 @@ def test_a_kept_frame_is_what_the_stepper_records(t: Any, name: str):
     film.backward(tensor)
     assert film.notes == []
     assert numbers_of(film._kept_passes()["0"]) == numbers_of(true)
-    told = [[s["sentence"] for s in data["steps"]] for data in (film._kept_passes()["0"], true)]
+    sentences = [[s["sentence"] for s in data["steps"]] for data in (film._kept_passes()["0"], true)]
     if name != "hooks":  # a replayed pass does not have the user's hooks
-        assert told[0] == told[1]
+        assert sentences[0] == sentences[1]
 
 
 def test_the_last_frame_is_whole_whatever_came_after_it(t: Any):
@@ -245,9 +245,9 @@ def test_a_pass_is_replayed_whatever_re_indexes_the_leaf(t: Any, unary: str):
         film._hold_newest()
         [played] = film._replayed.values()
         assert film.notes == [], (chain, film.notes)
-        told = {i: sides for i, *sides in played.played}
+        sentences = {i: sides for i, *sides in played.played}
         for k, sides in seen.items():
-            for mine, ours in zip(told[k], sides, strict=True):
+            for mine, ours in zip(sentences[k], sides, strict=True):
                 lists = [[None if a is None else a.tolist() for a in side] for side in (mine, ours)]
                 assert lists[0] == lists[1][: len(lists[0])], (chain, k)
         tried += 1

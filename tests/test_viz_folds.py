@@ -147,8 +147,8 @@ def test_boxes_tell_the_class_of_their_module(t):
     """Without a recording: from the modules that the caller can name."""
     net = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.Tanh(), t.nn.Linear(3, 1))
     items = viz.draw(net(t.ones(1, 2)).sum(), fold=True).picture.items
-    told = {i.name: i.lines[1].text.split(":")[0] for i in items if i.kind == "fold"}
-    assert told == {"net.0": "Linear, 9 parameters, 36 B", "net.2": "Linear, 4 parameters, 16 B"}
+    second_lines = {i.name: i.lines[1].text.split(":")[0] for i in items if i.kind == "fold"}
+    assert second_lines == {"net.0": "Linear, 9 parameters, 36 B", "net.2": "Linear, 4 parameters, 16 B"}
 
 
 def lstm_by_hand(t, steps=3):

@@ -360,8 +360,8 @@ def test_constants_are_called_by_their_numbers_or_by_what_they_are(t):
     t.manual_seed(0)
     z = (t.nn.Dropout(0.5)(x) * t.arange(24.0).reshape(4, 6) * 0.25 * t.tensor([3.0])).sum()
     drawing = viz.draw(z, view="graph", names={"x": x})
-    said = [[line.text for line in i.lines] for i in drawing.picture.items if i.outline == "stub"]
-    assert said == [["mask", "(4, 6)"], ["constant", "(4, 6)"], ["0.25"], ["[3]", "(1,)"]]
+    stub_lines = [[line.text for line in i.lines] for i in drawing.picture.items if i.outline == "stub"]
+    assert stub_lines == [["mask", "(4, 6)"], ["constant", "(4, 6)"], ["0.25"], ["[3]", "(1,)"]]
     assert "mask: a constant" in drawing.svg
 
 

@@ -129,10 +129,10 @@ def test_a_script_that_raises_shows_its_traceback_and_what_failed(program: Path,
     error = capsys.readouterr().err
     assert error.startswith("Traceback") and 'program.py", line 11, in <module>' in error
     assert "__main__.py" not in error and "runpy" not in error
-    told = error.partition("\nviz: ")[2].splitlines()
-    assert told[0] == "reshape failed on line 7 of program.py:"
-    assert told[1].strip() == "h = (w * 3).reshape(3, 2)"
-    assert told[2].strip() == "called on line 11 of program.py: total = loss()"
+    message = error.partition("\nviz: ")[2].splitlines()
+    assert message[0] == "reshape failed on line 7 of program.py:"
+    assert message[1].strip() == "h = (w * 3).reshape(3, 2)"
+    assert message[2].strip() == "called on line 11 of program.py: total = loss()"
 
 
 def test_the_page_opens_in_the_browser_when_asked(program: Path, monkeypatch):

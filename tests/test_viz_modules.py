@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import viz
-from tests.told_by_hooks import assert_shown, told_by_hooks
+from tests.hook_oracle import assert_shown, seen_by_hooks
 from viz.picture import svg
 from viz.picture.choose import BOXES, PAGE
 from viz.read.text import width
@@ -89,9 +89,9 @@ def test_a_gpt_opens_as_its_author_would_draw_it(t, recorded):
         "head",
         "cross_entropy",
     ]
-    said = {item.name: [line.text for line in item.lines[1:]] for item in drawing.picture.items}
-    assert said["tok"] == ["Embedding, 56 parameters, 224 B"]
-    assert said["Block ×4"] == ["blocks.0–3", "600 parameters each, 2.4 kB"]
+    lines_of = {item.name: [line.text for line in item.lines[1:]] for item in drawing.picture.items}
+    assert lines_of["tok"] == ["Embedding, 56 parameters, 224 B"]
+    assert lines_of["Block ×4"] == ["blocks.0–3", "600 parameters each, 2.4 kB"]
     arrows = {(link.head.name, link.tail.name): link.label for link in drawing.picture.links}
     assert arrows["Block ×4", "ln"] == "(2, 5, 8)" and arrows["head", "cross_entropy"] == "(2, 5, 7)"
     assert drawing.picture.notes[0].startswith("model: Gpt, 2,575 parameters, 10.3 kB. ")
@@ -127,7 +127,7 @@ def test_boxes_nest_and_equal_neighbours_open_to_any_of_them(t):
 @pytest.mark.parametrize("fold", [None, 1, 2, True, "Block"])
 def test_whatever_is_folded_each_number_is_what_the_hooks_saw(t, fold):
     model, run = gpt(t, layers=2)
-    true = [*told_by_hooks(run(), dict(model.named_parameters()))]  # its hooks on the leaves keep counting
+    true = [*seen_by_hooks(run(), dict(model.named_parameters()))]  # its hooks on the leaves keep counting
     model.zero_grad()
     data = payload(run(), fold=fold, names=model)
     assert_shown(data, true)

@@ -120,8 +120,8 @@ def test_every_array_is_sent_once():
     assert len(set(written)) == len(written)
     assert all(set(a) == {"shape", "dtype", "values"} for a in sent["arrays"])
     assert '"values"' not in json.dumps({k: v for k, v in sent.items() if k != "arrays"})
-    for step, told in zip(data["steps"], whole(sent)["steps"], strict=True):
-        for given, got in zip(step["outgoing"], told["outgoing"], strict=True):
+    for step, whole_step in zip(data["steps"], whole(sent)["steps"], strict=True):
+        for given, got in zip(step["outgoing"], whole_step["outgoing"], strict=True):
             assert got.get("edge") == given["edge"]
             assert (given["value"] or {}).get("values") == got.get("value", {}).get("values")
     assert len(json.dumps(sent)) < len(json.dumps(data))

@@ -82,10 +82,10 @@ def test_source_lines_come_from_the_callers_own_text(t):
     z = (y + 1).sum()
     data = payload(z)
     lines = data["source"]["lines"]
-    said = {step["tensor"]: lines[step["line"]] for step in data["steps"] if step["line"] is not None}
-    assert said["z"] == said["y + constant"] == "z = (y + 1).sum()"
-    assert said["y"] == "y = x * 3"
-    assert said["x"] == "x = t.tensor([1.0, 2.0], requires_grad=True)"
+    tangents = {step["tensor"]: lines[step["line"]] for step in data["steps"] if step["line"] is not None}
+    assert tangents["z"] == tangents["y + constant"] == "z = (y + 1).sum()"
+    assert tangents["y"] == "y = x * 3"
+    assert tangents["x"] == "x = t.tensor([1.0, 2.0], requires_grad=True)"
 
 
 def test_no_line_is_claimed_where_it_is_not_certain(t):

@@ -150,8 +150,8 @@ def test_an_engine_without_hooks_can_be_drawn_and_says_what_a_trace_needs(monkey
     monkeypatch.delattr(Node, "register_prehook")
     _, z = diamond()
     assert viz.draw(z).svg
-    said = r"has no register_prehook\. A node needs .* register_hook\(fn\(grad_inputs, grad_outputs\)\)"
-    with pytest.raises(TypeError, match=said):
+    message = r"has no register_prehook\. A node needs .* register_hook\(fn\(grad_inputs, grad_outputs\)\)"
+    with pytest.raises(TypeError, match=message):
         viz.trace(z)
 
 
@@ -208,22 +208,22 @@ def test_an_engine_that_is_right_has_nothing_to_be_told(monkeypatch):
 
 
 def test_an_engine_that_overwrites_is_told_so(monkeypatch):
-    trace, said = by_engine(tiny_engine.overwrites, monkeypatch)
+    trace, message = by_engine(tiny_engine.overwrites, monkeypatch)
     wrong = trace.of("y").wrong
     assert wrong.startswith("2 contributions, 2 and 1, were sent, but 1 arrived") and "overwrote" in wrong
-    assert "hook" not in said
+    assert "hook" not in message
 
 
 def test_an_engine_that_fires_too_early_loses_a_part(monkeypatch):
-    trace, said = by_engine(tiny_engine.fires_too_early, monkeypatch)
+    trace, message = by_engine(tiny_engine.fires_too_early, monkeypatch)
     assert [f.outputs[0].name for f in trace.of("y").early] == ["b"]
-    assert "It fires too early: b has not sent y a part yet." in said
-    assert "y has fired already: this part is lost." in said
+    assert "It fires too early: b has not sent y a part yet." in message
+    assert "y has fired already: this part is lost." in message
 
 
 def test_an_engine_that_passes_totals_on_again_and_again_is_told_so(monkeypatch):
-    trace, said = by_engine(tiny_engine.fires_again, monkeypatch)
-    assert re.search(r"2 was sent, but 3 arrived: .*counted again", said)
+    trace, message = by_engine(tiny_engine.fires_again, monkeypatch)
+    assert re.search(r"2 was sent, but 3 arrived: .*counted again", message)
     assert [s.again for s in trace if s.tensor == "x"] == [0, 1, 2, 3]
 
 
@@ -240,9 +240,9 @@ def test_an_accumulator_that_overwrites_grad_is_told_so(monkeypatch):
         return ()
 
     monkeypatch.setattr(tiny_engine.AccumulateGrad, "backward", overwrite)
-    trace, said = by_engine(tiny_engine.run, monkeypatch)
+    trace, message = by_engine(tiny_engine.run, monkeypatch)
     assert trace.of("x").accumulate.wrong.startswith("12 overwrote 100 in x.grad")
-    assert "AccumulateGrad receives 12 for x, but 12 overwrote 100" in said
+    assert "AccumulateGrad receives 12 for x, but 12 overwrote 100" in message
     x = tiny_engine.Tensor(2.0, requires_grad=True)
     x.grad = np.array(100.0)
     stored = payload(x * x * tiny_engine.Tensor(3.0))["steps"][-1]["accumulate"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import viz
-from tests.told_by_hooks import assert_shown, told_by_hooks
+from tests.hook_oracle import assert_shown, seen_by_hooks
 from viz.show.payload import payload
 
 
@@ -66,7 +66,7 @@ def program(t: Any, seed: int) -> tuple[Any, dict]:
 @pytest.mark.parametrize("framework", ["minigrad", "torch"])
 def test_each_number_is_what_the_hooks_saw(request, framework, seed):
     t = request.getfixturevalue("torch") if framework == "torch" else importlib.import_module("minigrad")
-    true = told_by_hooks(*program(t, seed))
+    true = seen_by_hooks(*program(t, seed))
     if seed % 2:
         result, leaves = program(t, seed)
     else:

@@ -30,8 +30,10 @@ def test_every_operation_knows_its_line(t):
     loss, recording = unrolled(t, 2)
     data = payload(loss)
     lines = data["source"]["lines"]
-    said = [(step["name"], lines[step["line"]].strip()) for step in data["steps"] if step["line"] is not None]
-    assert said == [
+    line_of = [
+        (step["name"], lines[step["line"]].strip()) for step in data["steps"] if step["line"] is not None
+    ]
+    assert line_of == [
         ("MeanBackward0", "loss = (h * h).mean()"),
         ("MulBackward0", "loss = (h * h).mean()"),
         ("TanhBackward0", "return a.tanh()"),

@@ -52,9 +52,14 @@ def test_it_stays_as_short_as_it_was():
 
 
 def test_the_way_of_a_number_is_told_and_is_the_way():
-    told = re.findall(r"([\w/]+\.(?:py|js))[^`]*\(``(\w+)``\)", viz.__doc__)
-    assert [Path(file).name for file, _ in told] == ["trace.py", "payload.py", "timeline.js", "painting.js"]
-    for file, name in told:
+    references = re.findall(r"([\w/]+\.(?:py|js))[^`]*\(``(\w+)``\)", viz.__doc__)
+    assert [Path(file).name for file, _ in references] == [
+        "trace.py",
+        "payload.py",
+        "timeline.js",
+        "painting.js",
+    ]
+    for file, name in references:
         assert re.search(
             rf"(class|def|const) {name}\b|^  {name}\(", (VIZ / file).read_text(encoding="utf-8"), re.M
         )

@@ -166,7 +166,7 @@ def doubles(torch):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_a_rule_says_is_what_the_node_computes(doubles, name):
-    torch, (program, told) = doubles, PROGRAMS[name]
+    torch, (program, code_in_words) = doubles, PROGRAMS[name]
     name = name.split("[")[0]
     rule = rules.RULES.get(name) or rules.rule_for(name) or rules.rule_for(f"{name}Backward0")
     words = Words(torch, name, list(rule.inputs))
@@ -189,17 +189,17 @@ def test_what_a_rule_says_is_what_the_node_computes(doubles, name):
         torch.rand(m.shape, dtype=m.dtype) if m.dtype.is_floating_point or m.dtype.is_complex else None
         for m in f.fn._input_metadata
     ]
-    if "as" in told:  # sparse, as this says
-        grads = [eval(told["as"], words | {"grad": g}) for g in grads]
-    if "of" in told:  # the gradient of this output alone
-        grads = [g if i == int(told["of"]) else None for i, g in enumerate(grads)]
+    if "as" in code_in_words:  # sparse, as this says
+        grads = [eval(code_in_words["as"], words | {"grad": g}) for g in grads]
+    if "of" in code_in_words:  # the gradient of this output alone
+        grads = [g if i == int(code_in_words["of"]) else None for i, g in enumerate(grads)]
     if not callable(f.fn):  # a custom Function
         f.fn = lambda g, *_: torch.autograd.grad(result, [words[n] for n in rule.inputs], g) + (None,)
     sent = f.fn(*grads)
     saved = {n.removeprefix("_saved_"): getattr(f.fn, n) for n in dir(f.fn) if n.startswith("_saved_")}
     known = {n: v if hasattr(v, "shape") else signed(v) for n, v in saved.items()}
     words |= {n: v for n, v in known.items() if n not in words}
-    words |= {"grad": grads[int(told.get("of", 0))], "result": result, "k": 0} | {
+    words |= {"grad": grads[int(code_in_words.get("of", 0))], "result": result, "k": 0} | {
         f"g{i}": g for i, g in enumerate(grads)
     }
     told_by = zip(f.edges, rules.input_names(f), rules.code_of(f), strict=True)
@@ -208,7 +208,9 @@ def test_what_a_rule_says_is_what_the_node_computes(doubles, name):
             continue
         words["k"] = edge.slot
         key = given if given in rule.inputs else "*"
-        code = told.get(key) or re.sub(r", (\w+|a and b.*) = .*", "", code)  # s = ... is a statement there
+        code = code_in_words.get(key) or re.sub(
+            r", (\w+|a and b.*) = .*", "", code
+        )  # s = ... is a statement there
         with torch.no_grad():
             claimed = eval(code, words)
         if right is None or claimed is None:  # nothing is sent
@@ -218,18 +220,18 @@ def test_what_a_rule_says_is_what_the_node_computes(doubles, name):
             continue
         claimed, right = (x.to_dense() if x.layout != torch.strided else x for x in (claimed, right))
         right = right.sum_to_size(edge.target.outputs[edge.nr].shape)  # as the engine does otherwise
-        said = f"{given}: {code} is {claimed}, the node says {right}"
-        torch.testing.assert_close(claimed, right, rtol=1e-4, atol=1e-7, check_dtype=False, msg=said)
+        text = f"{given}: {code} is {claimed}, the node says {right}"
+        torch.testing.assert_close(claimed, right, rtol=1e-4, atol=1e-7, check_dtype=False, msg=text)
 
 
 def without_mathematics(torch: Any, made: Any) -> set[str]:
     """The nodes behind some results that have an input of which no rule says what it gets."""
     flat = importlib.import_module("torch.utils._pytree").tree_leaves
     ends = [r for r in flat(made) if isinstance(r, torch.Tensor) and r.grad_fn is not None]
-    told = (
+    code_in_words = (
         (f, zip(f.edges, rules.math_of(f, {}), strict=True)) for f in (read(ends).functions if ends else ())
     )
-    return {f.name for f, maths in told for e, math in maths if e.target is not None and not math}
+    return {f.name for f, maths in code_in_words for e, math in maths if e.target is not None and not math}
 
 
 @pytest.mark.filterwarnings("ignore")

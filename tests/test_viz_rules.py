@@ -183,8 +183,8 @@ def test_a_card_says_the_mathematics_where_the_rule_is_the_call_of_a_helper():
     x = minigrad.tensor([1.0, 2.0], requires_grad=True)
     z = (x**2).sum()
     items = viz.draw(z, view="cards").picture.items
-    said = [line.text for item in items for line in item.lines if line.css == "rule"]
-    assert said == ["x: grad · 2 · x^(2 − 1)", "x ** 2: grad for every element"]
+    shown_rules = [line.text for item in items for line in item.lines if line.css == "rule"]
+    assert shown_rules == ["x: grad · 2 · x^(2 − 1)", "x ** 2: grad for every element"]
     assert "power_self" in z.grad_fn.next_functions[0][0].rules["self"]  # what runs is still what rules says
 
 
@@ -231,7 +231,9 @@ def test_every_rule_is_well_formed():
     found = []
     for name, rule in RULES.items():
         known = {*words.split(), *rule.inputs}
-        for code, math in (told for part in (rule.inputs, *rule.cases.values()) for told in part.values()):
+        for code, math in (
+            found_math for part in (rule.inputs, *rule.cases.values()) for found_math in part.values()
+        ):
             if not (code and math) or not set(re.findall(r"\{(\w+)\}", math)) <= known:
                 found.append(f"{name}: {code!r}, {math!r}")
             if "{g}" not in math and "gradients" not in math:
@@ -255,15 +257,17 @@ def test_the_mathematics_names_the_functions_that_the_code_calls():
     """``mean(grad)`` is not ``mean``, which a reader takes for the mean of the input; and no function is on one side only."""
     found = []
     for name, rule in RULES.items():
-        for code, math in (told for part in (rule.inputs, *rule.cases.values()) for told in part.values()):
+        for code, math in (
+            found_math for part in (rule.inputs, *rule.cases.values()) for found_math in part.values()
+        ):
             in_words = not re.search(r"[\w.]*\(|[-+*/@]", code)
             for written in set(WRITTEN.values()) if name not in OTHERWISE.split() else ():
                 calls = "|".join(function for function, how in WRITTEN.items() if how == written)
-                called, told = (
+                called, found_math = (
                     re.search(rf"\b({calls})\(", code),
                     re.search(written, re.sub(r"\{\w+\}", "", math)),
                 )
-                if bool(called) != bool(told) and not (in_words and told):
+                if bool(called) != bool(found_math) and not (in_words and found_math):
                     found.append(f"{name}: {calls} is only on one side of {code!r} => {math!r}")
             for bare in re.finditer(
                 r"(?<!a )\b(mean|ln|sign|tanh|cos|sin|exp|conj|diag)\b(?! ?[\w{(√½⌊σ])", math
@@ -358,12 +362,12 @@ def test_a_formula_cannot_be_misread(t):
     """Transposed, conjugated or indexed operands are in parentheses once; a real operand takes the real part."""
     w, q = t.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), t.tensor([3.0], requires_grad=True)
     z = (w.t() @ w).sum()
-    told = [s.math for step in viz.trace(z, names={"w": w, "z": z}) for s in step.sent]
-    assert told[1:] == ["∂z/∂(w.t()) = ∂z/∂(w.t() @ w) · wᵀ", "∂z/∂w += w.t()ᵀ · ∂z/∂(w.t() @ w)"] + [
+    found_math = [s.math for step in viz.trace(z, names={"w": w, "z": z}) for s in step.sent]
+    assert found_math[1:] == ["∂z/∂(w.t()) = ∂z/∂(w.t() @ w) · wᵀ", "∂z/∂w += w.t()ᵀ · ∂z/∂(w.t() @ w)"] + [
         "∂z/∂w += (∂z/∂(w.t()))ᵀ"
     ]
-    told = [s.math for step in viz.trace(abs(q - 1).sum(), names={"q": q}) for s in step.sent]
-    assert any(m and m.endswith("· sign(q - 1)") for m in told)
+    found_math = [s.math for step in viz.trace(abs(q - 1).sum(), names={"q": q}) for s in step.sent]
+    assert any(m and m.endswith("· sign(q - 1)") for m in found_math)
     links = viz.draw(abs(q - 1).sum(), view="graph", names={"q": q}).picture.links
     assert [x.tooltip for x in links if x.kind == "forward"][1:3] == ["q - 1", "abs(q - 1)"]
 
@@ -400,6 +404,6 @@ def test_no_rule_in_the_pane_is_the_call_of_a_helper(t):
         + f.batch_norm(c, None, None, training=True).sum()
         + t.cat([x, x]).softmax(1).var()
     )
-    said = [rule for step in payload(z)["steps"] for rule in step["rules"]]
-    assert len(said) > 20
-    assert not [rule for rule in said if rules.is_helper(rule["code"])]
+    shown_rules = [rule for step in payload(z)["steps"] for rule in step["rules"]]
+    assert len(shown_rules) > 20
+    assert not [rule for rule in shown_rules if rules.is_helper(rule["code"])]

@@ -145,15 +145,15 @@ def test_a_closed_box_tells_what_stands_in_it_when_it_is_asked(monkeypatch):
         h = (h @ mg.ones(3, 3, requires_grad=True)).tanh()
     stepper = viz.step(h.sum(), check=False)
     assert stepper.pane.options == {"opens": True}
-    told = []
-    monkeypatch.setattr(stepper.pane, "send", told.append)
+    output = []
+    monkeypatch.setattr(stepper.pane, "send", output.append)
     closed = list(stepper.closed)
     assert len(closed) >= 2
     stepper._answer({"open": closed[0]})
     stepper._answer({"open": closed[0]})  # once is enough
     stepper._answer({"open": "of another pane"})
-    assert [message["open"] for message in told] == closed[:1]
-    inside = json.loads(told[0]["inside"])
+    assert [functions["open"] for functions in output] == closed[:1]
+    inside = json.loads(output[0]["inside"])
     assert [n["name"] for n in inside["nodes"].values() if n["kind"] == "fold"][:2] == [
         "1 of 138",
         "2 of 138",

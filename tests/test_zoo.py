@@ -37,14 +37,14 @@ def test_a_model_that_is_right_has_nothing_wrong(torch, name):
 def test_a_number_that_differs_is_found(torch, monkeypatch):
     from tools.zoo import check
 
-    real = check.told_by_hooks
+    real = check.seen_by_hooks
 
     def off_by_little(result, leaves):
         fired = real(result, leaves)
         fired[2].receives[0] = fired[2].receives[0] * 1.01
         return fired
 
-    monkeypatch.setattr(check, "told_by_hooks", off_by_little)
+    monkeypatch.setattr(check, "seen_by_hooks", off_by_little)
     wrong = check.check("perceptron")["wrong"]
     assert any(line.startswith("trace: numbers of step 3") for line in wrong)
     assert any(line.startswith("step: what is shown of") for line in wrong)

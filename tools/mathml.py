@@ -26,6 +26,7 @@ OPERATORS = {
     "lbrace": "{", "rbrace": "}", "{": "{", "}": "}", "|": "‖", "%": "%", "_": "_", "&": "&", "#": "#", "$": "$",
     "subset": "⊂", "cup": "∪", "cap": "∩", "setminus": "∖", "notin": "∉", "lt": "<", "gt": ">", "dagger": "†", "bullet": "∙",
 }  # fmt: skip
+APPLIED = "<mo>&#x2061;</mo>"  # the invisible sign between a function and its argument
 FUNCTIONS = {
     "arcsin", "arccos", "arctan",
     "sin", "cos", "tan", "exp", "log", "ln", "max", "min", "tanh", "sinh", "cosh", "arg", "det", "lim", "dim", "sup", "inf",
@@ -93,6 +94,7 @@ mtable { margin: 0 2px; } mtd { padding: 0.18em 0.4em; }
   linear-gradient(currentColor, currentColor) 0 100% / 5px 1.5px no-repeat,
   linear-gradient(currentColor, currentColor) 100% 0 / 5px 1.5px no-repeat,
   linear-gradient(currentColor, currentColor) 100% 100% / 5px 1.5px no-repeat; }
+.prime { font-family: sans-serif; } /* raised in itself; as a superscript it is tiny unless the font is a mathematical one */
 .underbrace { border-bottom: 1.5px solid; border-radius: 0 0 5px 5px; padding-bottom: 3px; }
 .overbrace { border-top: 1.5px solid; border-radius: 5px 5px 0 0; padding-top: 3px; }
 """
@@ -141,6 +143,8 @@ class _Parser:
         """An atom with its subscript and superscript."""
         wide = self.peek() in ("\\underbrace", "\\overbrace", "\\sum", "\\prod", "\\lim", "\\max", "\\min")
         base, below, above = self.atom(), None, None
+        applied = APPLIED if base.endswith(APPLIED) else ""  # of a function: after its scripts
+        base = base.removesuffix(APPLIED)
         while (token := self.peek()) in ("^", "_", "'"):
             self.take()
             if token == "_":
@@ -148,13 +152,13 @@ class _Parser:
             elif token == "^":
                 above = self.one()
             else:
-                above = (above or "") + "<mo>′</mo>"
+                base = f'<mrow>{base}<mtext class="prime">′</mtext></mrow>'
         name = ("munder", "mover", "munderover") if wide else ("msub", "msup", "msubsup")
         if below and above:
-            return f"<{name[2]}>{base}{below}<mrow>{above}</mrow></{name[2]}>"
+            return f"<{name[2]}>{base}{below}<mrow>{above}</mrow></{name[2]}>{applied}"
         if below:
-            return f"<{name[0]}>{base}{below}</{name[0]}>"
-        return f"<{name[1]}>{base}<mrow>{above}</mrow></{name[1]}>" if above else base
+            return f"<{name[0]}>{base}{below}</{name[0]}>{applied}"
+        return (f"<{name[1]}>{base}<mrow>{above}</mrow></{name[1]}>" if above else base) + applied
 
     def atom(self) -> str:
         token = self.take()
@@ -191,7 +195,7 @@ class _Parser:
         if name in OPERATORS:
             return f"<mo>{escape(OPERATORS[name])}</mo>"
         if name in FUNCTIONS:
-            return f"<mi>{name}</mi><mo>&#x2061;</mo>"
+            return f"<mi>{name}</mi>{APPLIED}"
         if name in SPACES:
             return f'<mspace width="{SPACES[name]}em"/>'
         if name in ACCENTS:

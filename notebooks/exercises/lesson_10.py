@@ -225,7 +225,7 @@ QUESTIONS: list[Question] = [
         missed: It is **c**: activations have a row for each row of the batch.
 
         "a" :: The parameters are the same for any batch: that is what makes them parameters.
-        "b" :: A gradient has the shape of its parameter. The rows of the batch are summed up in it.
+        "b" :: A gradient has the shape of its parameter. It is a sum over the rows of the batch.
         "d" :: Parameters and gradients have their own shapes, whatever comes in. Only the activations have a row for each example.
         """),
 ]
@@ -344,7 +344,7 @@ EXERCISES: list[Exercise] = [
         "adf"                :: `output.detach()` holds no graph, so **f** does not leak. Two others do: a best-so-far, and an output with its history.
         "ad"                 :: Two are missing. It need not be a list: any name that outlives the iteration will do.
         "ag"                 :: Two are missing. It need not be a list or a dictionary: any name will do.
-        "a"                  :: That one, yes. But it need not be a list: any name that outlives the iteration will do.
+        "a"                  :: That line is one of them. But it need not be a list: any name that outlives the iteration will do.
         "abdeg"              :: One is too many. `item()` gives a plain Python number, which holds nothing.
         "acdeg"              :: One is too many. `loss.detach()` has no history, and neither does the sum of such tensors.
         "adefg"              :: One is too many. A detached output holds its numbers, and no graph.

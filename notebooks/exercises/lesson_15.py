@@ -209,10 +209,10 @@ QUESTIONS: list[Question] = [
         found: Yes: 75 from the first pass, and 30 added by the second.
         missed: The first pass leaves 75, the second brings 30 and adds it: 105.
 
-        30.0   :: The second pass does bring 30. But what was in `x.grad` before it, and has anything cleared that?
+        30.0   :: The second pass does add 30. But what was in `x.grad` before it, and has anything cleared that?
         75.0   :: That is what the first pass leaves. The second adds its own.
-        150.0  :: The second pass brings the slope of the slope, 30, and not 75 once more.
-        2250.0 :: $75 \cdot 30$: two passes do not multiply, they add what they bring.
+        150.0  :: The second pass adds the slope of the slope, 30, and not 75 once more.
+        2250.0 :: $75 \cdot 30$: the gradients of two passes are added, not multiplied.
         0.0    :: Nothing clears `x.grad` between the two passes.
         """),
     question(r"""
@@ -251,7 +251,7 @@ EXERCISES: list[Exercise] = [
 
         second = 11   :: $3 \cdot 3 + 2$: but the derivative of $3x^2$ is $6x$.
         slope = 45    :: $3x^2$ is 27 at 3, and the derivative of $x^2$ is $2x$, which is 6.
-        slope = 30    :: $x^3$ brings 27. $x^2$ has the slope $2x$, and that is 6 at 3, not 3.
+        slope = 30    :: $x^3$ contributes 27. $x^2$ has the slope $2x$, and that is 6 at 3, not 3.
         slope = 15    :: $x^3$ has the slope $3x^2$, not $3x$: 27 and 6.
         second = 8    :: $3x^2$ has the slope $6x$, which is 18 at 3. Add the 2.
         second = 24   :: $2x$ has the slope 2 everywhere, not 6.
@@ -264,7 +264,7 @@ EXERCISES: list[Exercise] = [
         third = 3     :: That is half of it: $6x$ rises by more than that with each unit.
         third = 12    :: That is twice as much as it should be: differentiate $6x + 2$ once.
         fourth = 1    :: A constant does not change at all.
-        slope = 27    :: That is $x^3$'s part alone. $x^2$ brings its own slope.
+        slope = 27    :: That is the part of $x^3$ alone. $x^2$ has a slope too.
         slope = 36    :: That is the value of $y$, $27 + 9$. You need its slope.
         slope = 162   :: The slopes of the two terms are added, not multiplied.
         second = 18   :: The $2x$ in the slope has a slope as well.
@@ -298,7 +298,7 @@ EXERCISES: list[Exercise] = [
             x.grad[i].backward(retain_graph=True)
             rows.append(x.grad)
         return torch.stack(rows) :: `backward()` adds each row to `x.grad`, on top of the gradient itself. `torch.autograd.grad` returns each row alone.
-        torch.diag(_column_sums(f, x)[0])        :: The gradient of `g.sum()` on the diagonal, and zeros beside it: it is not the diagonal, and you need the entries beside it as well.
+        torch.diag(_column_sums(f, x)[0])        :: That puts the gradient of `g.sum()` on the diagonal and zeros elsewhere. It is not the diagonal of the Hessian, and the other entries are needed too.
         create_graph=True => create_graph=False :: `g` was not recorded. Which argument records it?
         retain_graph=True => retain_graph=False :: The first row has freed the graph of `g`, and the second row needs it too.
         _column_sums                             :: Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does a single `x.grad` that keeps adding up. Start from one entry, with `torch.autograd.grad`.

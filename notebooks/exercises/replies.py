@@ -67,10 +67,10 @@ REPLIES = {
     "order of several": "The values are right, but they are returned in a different order. {several}",
     "part is None": "`{name}` is `None`. Return a value for it.",
     "not yours": (
-        "`{name}` is not passed to your function: it comes from a cell above, in the notebook. Of what your "
-        "function is given, it never reads `{unread}`."
+        "`{name}` is not passed to your function: it comes from a cell above, in the notebook. Your "
+        "function never reads `{unread}`."
     ),
-    "never read": "Of what your function is given, it never reads `{unread}`.",
+    "never read": "Your function never reads `{unread}`.",
     "not handed over": "`{name}` is not passed to your function: it comes from a cell above, in the notebook.",
     "grad is None": "`.grad` is None there: no gradient has arrived. {right}",
     "no return": "It returns `None`. Is there a `return`?",

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser
 
 import minigrad
 from tests.browser.pages import displayed, inside_of, opened
-from tests.told_by_hooks import told_by_hooks
+from tests.hook_oracle import seen_by_hooks
 from viz.run.explain import LISTED_NUMBERS
 from viz.show.page import page
 from viz.show.payload import payload
@@ -195,7 +195,7 @@ def test_every_number_is_the_frameworks_own(browser: Browser, tmp_path: Path, re
     result, leaves = program(t)
     results = result if isinstance(result, list) else [result]
     given = [0.5 * k * t.ones(tuple(r.shape)) for k, r in enumerate(results, 1)] if len(results) > 1 else None
-    true = told_by_hooks(result, leaves, given)
+    true = seen_by_hooks(result, leaves, given)
     result, leaves = program(t)
     results = result if isinstance(result, list) else [result]
     data = payload(*results, gradient=given, names=leaves, check=False, **options)

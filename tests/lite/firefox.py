@@ -50,13 +50,13 @@ class Firefox:
         self.process = subprocess.Popen(
             [*command, "about:blank"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
         )
-        said, limit = "", time.monotonic() + STARTS_WITHIN
-        while not (address := re.search(r"BiDi listening on (ws://\S+)", said)):
+        output, limit = "", time.monotonic() + STARTS_WITHIN
+        while not (address := re.search(r"BiDi listening on (ws://\S+)", output)):
             line = self.process.stderr.readline().decode(errors="replace")
             if not line or time.monotonic() > limit:
                 self.process.kill()
-                raise RuntimeError(f"Firefox did not start: {said[-500:]}")
-            said += line
+                raise RuntimeError(f"Firefox did not start: {output[-500:]}")
+            output += line
         self.socket = websocket.create_connection(f"{address[1]}/session", timeout=300, suppress_origin=True)
         self.number = 0
         self.ask("session.new", capabilities={})

@@ -23,7 +23,7 @@ OURS = "**/see_autograd_lessons*.whl"
 
 
 @pytest.fixture
-def said(page, address) -> Callable[..., str]:
+def message(page, address) -> Callable[..., str]:
     """said(): open the first page; the sentence of its problem."""
 
     def open_it(name: str = "03_one_node_at_a_time") -> str:
@@ -34,24 +34,24 @@ def said(page, address) -> Callable[..., str]:
     return open_it
 
 
-def test_without_webassembly(page, said):
+def test_without_webassembly(page, message):
     page.add_init_script(WITHOUT["WebAssembly"])
-    sentence = said()
+    sentence = message()
     assert "does not run WebAssembly" in sentence and "current Firefox, Chrome, Edge or Safari" in sentence
     assert page.locator("#bar").is_hidden() and not page.locator("#now").inner_text()
 
 
 @pytest.mark.parametrize("what", ["storage", "storage that works", "service workers"])
-def test_a_window_that_keeps_nothing_opens_all_the_same(page, said, what):
+def test_a_window_that_keeps_nothing_opens_all_the_same(page, message, what):
     page.add_init_script(WITHOUT[what])
-    assert "keeps nothing" in said()
+    assert "keeps nothing" in message()
     page.get_by_role("button", name="Open the lesson").click()
     page.wait_for_url("**/lab/**")
 
 
-def test_a_blocked_host_is_named_and_trying_again_goes_on(page, said):
+def test_a_blocked_host_is_named_and_trying_again_goes_on(page, message):
     page.route(LARGE, lambda route: route.abort())
-    sentence = said()
+    sentence = message()
     assert sentence.startswith("pyodide.asm.wasm could not be loaded from ") and "block" in sentence
     page.unroute(LARGE)
     page.get_by_role("button", name="Try again").click()
@@ -59,14 +59,14 @@ def test_a_blocked_host_is_named_and_trying_again_goes_on(page, said):
 
 
 @pytest.mark.parametrize("pattern", ["**/start.json", "**/download.js"])
-def test_a_first_page_without_its_own_files(page, said, pattern):
+def test_a_first_page_without_its_own_files(page, message, pattern):
     page.route(pattern, lambda route: route.abort())
-    assert f"{pattern[3:]} could not be loaded from localhost" in said()
+    assert f"{pattern[3:]} could not be loaded from localhost" in message()
 
 
-def test_a_server_without_a_file_says_its_answer(page, said):
+def test_a_server_without_a_file_says_its_answer(page, message):
     page.route(OURS, lambda route: route.fulfill(status=404))
-    assert "the server answered 404" in said()
+    assert "the server answered 404" in message()
 
 
 def test_a_half_downloaded_wheel_is_fetched_again(page, site, address):
@@ -83,9 +83,9 @@ def test_a_half_downloaded_wheel_is_fetched_again(page, site, address):
     assert len(asked) >= 2
 
 
-def test_a_wheel_that_always_arrives_damaged_is_told(page, said):
+def test_a_wheel_that_always_arrives_damaged_is_told(page, message):
     page.route(OURS, lambda route: route.fulfill(body=b"half"))
-    assert "it arrived damaged" in said()
+    assert "it arrived damaged" in message()
 
 
 def test_a_slow_network_is_told_with_what_is_still_to_come(page, address):

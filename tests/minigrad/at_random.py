@@ -21,7 +21,7 @@ from tests.minigrad.differences import DETACHED, LIMITS, NESTED, NORM_AT_ZERO, P
 from tests.minigrad.oracle import Program, run
 from tests.minigrad.random_programs import write, write_transforms
 
-Told = tuple[str, str]  # what differs, "" if nothing does; why it may, "" if nobody knows
+Difference = tuple[str, str]  # what differs, "" if nothing does; why it may, "" if nobody knows
 
 
 def feature(number: int) -> Program:
@@ -32,7 +32,7 @@ def transforms(number: int) -> Program:
     return Program(f"transforms {number}", write_transforms(number))
 
 
-def compare_features(torch: ModuleType, number: int) -> Told:
+def compare_features(torch: ModuleType, number: int) -> Difference:
     """Values, gradients, graphs, the order of nodes and hooks, what is printed, the first line of errors."""
     if number in PROGRAMS:
         return "not run", PROGRAMS[number]
@@ -70,7 +70,7 @@ def is_version(difference: str) -> bool:
     return where.endswith(": version") or expected == got
 
 
-def compare_transforms(torch: ModuleType, number: int) -> Told:
+def compare_transforms(torch: ModuleType, number: int) -> Difference:
     """For transforms only values are compared: each engine may compute them in its own way."""
     if number in NESTED:
         return "not compared", NESTED[number]
@@ -89,7 +89,7 @@ def report(program: Program, found: list[str]) -> str:
     return oracle.report(program, found) if found else ""
 
 
-KINDS: dict[str, Callable[[ModuleType, int], Told]] = {
+KINDS: dict[str, Callable[[ModuleType, int], Difference]] = {
     "programs": compare_features,
     "transforms in transforms": compare_transforms,
     "bad calls": bad_calls.compare,
@@ -111,10 +111,10 @@ def main() -> int:
         for number in range(given.seed, given.seed + count):
             # the last words, if PyTorch crashes
             print(f"\r{kind} {number} ", end="", file=sys.stderr, flush=True)
-            told, why = compare(torch, number)
-            alike, known = alike + (not told), known + bool(told and why)
-            if told and not why:
-                print(f"\n{kind}, --seed {number} --count 5:\n{told}")
+            message, why = compare(torch, number)
+            alike, known = alike + (not message), known + bool(message and why)
+            if message and not why:
+                print(f"\n{kind}, --seed {number} --count 5:\n{message}")
         rows.append(f"{kind:28}{count:8}{alike:8}{known:8}{count - alike - known:8}")
         new += count - alike - known
     print(f"\n{'':28}{'compared':>8}{'alike':>8}{'known':>8}{'new':>8}", *rows, sep="\n")

@@ -245,11 +245,11 @@ def compare(info: Any, form: str, sample: Any, what: str = "once", must_raise: b
     dtype = str(getattr(sample.input, "dtype", "")).split(".")[-1]
     known = (f"{key(info)}/{what}", f"{key(info)}/{dtype}", key(info))
     rtol = next((ROUGH[k][0] for k in known if k in ROUGH), 0.0)
-    told = ("values", "printed") if key(info) in FREE else ()
+    ignored = ("values", "printed") if key(info) in FREE else ()
     if dtype not in ("float32", "float64"):
-        told += TIES.get(key(info), ())
+        ignored += TIES.get(key(info), ())
     found = [text for text in differences(roughly(expected, rtol), got) if not is_rounding(text)]
-    return unknown(info, sample, [t for t in found if not t.split("\n")[0].endswith(told or ("\0",))])
+    return unknown(info, sample, [t for t in found if not t.split("\n")[0].endswith(ignored or ("\0",))])
 
 
 def unknown(info: Any, sample: Any, found: list[str]) -> list[str]:

@@ -125,12 +125,12 @@ x.roll((0, 1))|x.roll((1, 2), None)|torch.roll(x, shifts=[1, 2])|x.roll(())"""
 
 @pytest.mark.parametrize("call", re.split(r"\||\n", COMBINATIONS))
 def test_arguments_that_no_form_takes_are_refused_in_pytorchs_words(torch, call: str) -> None:
-    said = []
+    messages = []
     for engine in (torch, minigrad):
         with pytest.raises((TypeError, RuntimeError)) as caught:
             eval(call, {"torch": engine, "x": engine.ones(2, 3)})
-        said.append((caught.type, str(caught.value).split("\n")[0]))
-    assert said[0] == said[1]
+        messages.append((caught.type, str(caught.value).split("\n")[0]))
+    assert messages[0] == messages[1]
 
 
 def test_one_beta_is_refused_before_the_first_step() -> None:
@@ -159,25 +159,25 @@ m.copy_('a')|m.copy_(None)|m.copy_(other=m)|torch.addcmul(m, m, m, 2)|m.addcdiv_
 
 @pytest.mark.parametrize("call", re.split(r"\||\n", MENDED))
 def test_a_call_has_the_result_or_the_error_that_it_has_in_pytorch(torch, call: str) -> None:
-    told = []
+    results = []
     for library in (torch, minigrad):
         names = {"torch": library, "m": library.ones(2, 2), "v": library.arange(3.0), "b": library.ones(2, 3)}
         try:
-            told.append(repr(eval(call, names | {"c": library.ones(4, 2, 3)})))
+            results.append(repr(eval(call, names | {"c": library.ones(4, 2, 3)})))
         except Exception as error:
-            told.append(f"{type(error).__name__}: {error}")
-    assert told[1] == told[0]
+            results.append(f"{type(error).__name__}: {error}")
+    assert results[1] == results[0]
 
 
 def test_a_function_that_is_python_in_pytorch_names_what_is_missing_as_python_does(torch) -> None:
     """And a function compiled in PyTorch in PyTorch's own words, with singular and plural swapped."""
-    said = {}
+    messages = {}
     for library in (torch, minigrad):
         for name in [n for n in minigrad.nn.functional.__all__ if hasattr(torch.nn.functional, n)]:
             try:
                 getattr(library.nn.functional, name)(library.ones(2, 2))
             except Exception as error:
-                said.setdefault(name, []).append(str(error))
-    missing = {name: both for name, both in said.items() if both[0].startswith(f"{name}() missing 1")}
+                messages.setdefault(name, []).append(str(error))
+    missing = {name: both for name, both in messages.items() if both[0].startswith(f"{name}() missing 1")}
     assert len(missing) > 20
     assert not {name: both for name, both in missing.items() if len({*both}) > 1}

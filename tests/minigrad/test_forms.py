@@ -111,6 +111,6 @@ def test_the_form_is_the_one_that_pytorch_takes(torch: ModuleType, name: str) ->
 )
 def test_the_error_of_a_call_is_shown_alone(call: str) -> None:
     """Not below that of a form that was tried before."""
-    with pytest.raises(TypeError, match="invalid combination") as told:
+    with pytest.raises(TypeError, match="invalid combination") as caught_error:
         eval(call, {"torch": minigrad, "x": minigrad.ones(2, 3)})
-    assert told.value.__context__ is None or told.value.__suppress_context__
+    assert caught_error.value.__context__ is None or caught_error.value.__suppress_context__

@@ -26,9 +26,9 @@ def forms() -> list[tuple[str, object, str]]:
     found = []
     for name, _, run in PUBLIC:
         for number, form in enumerate(getattr(run, "forms", [run])):
-            said = RECORDED.search(form.__doc__ or "")
-            if said and hasattr(form, "op"):
-                found.append((f"{name}[{number}]", form, said[1]))
+            node_name = RECORDED.search(form.__doc__ or "")
+            if node_name and hasattr(form, "op"):
+                found.append((f"{name}[{number}]", form, node_name[1]))
     return found
 
 
@@ -97,8 +97,8 @@ def sample(op: object) -> dict[str, object]:
     return given
 
 
-@pytest.mark.parametrize(("name", "form", "said"), forms(), ids=[name for name, _, _ in forms()])
-def test_a_form_is_recorded_as_it_says(name: str, form: object, said: str) -> None:
+@pytest.mark.parametrize(("name", "form", "node_name"), forms(), ids=[name for name, _, _ in forms()])
+def test_a_form_is_recorded_as_it_says(name: str, form: object, node_name: str) -> None:
     op, given = form.op, sample(form.op)
     first = next(iter(given))
     if name.split("[")[0].endswith("_"):  # it writes into its tensor
@@ -110,7 +110,7 @@ def test_a_form_is_recorded_as_it_says(name: str, form: object, said: str) -> No
     plain = order if many else [v for n, v in given.items() if n not in named]
     result = form(*plain, **named)
     results = result if isinstance(result, (tuple, list)) else [result]
-    assert said in {t.grad_fn.name().split("::")[-1] for t in results if t.grad_fn is not None}, op.name
+    assert node_name in {t.grad_fn.name().split("::")[-1] for t in results if t.grad_fn is not None}, op.name
 
 
 @pytest.mark.parametrize(("name", "method", "run"), PUBLIC, ids=[name for name, _, _ in PUBLIC])

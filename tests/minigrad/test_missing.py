@@ -90,7 +90,7 @@ def test_objects_say_so_too_and_show_nothing_of_it(path):
 
 
 def test_what_nobody_has_gets_the_error_that_it_gets_in_pytorch():
-    for where, told in (
+    for where, output in (
         (torch, "module 'torch' has no attribute 'nobody_has_it'"),
         (torch.nn.functional, "module 'torch.nn.functional' has no attribute 'nobody_has_it'"),
         (torch.ones(2), "'Tensor' object has no attribute 'nobody_has_it'"),
@@ -98,7 +98,7 @@ def test_what_nobody_has_gets_the_error_that_it_gets_in_pytorch():
     ):
         with pytest.raises(AttributeError) as caught:
             where.nobody_has_it  # noqa: B018
-        assert str(caught.value) == told
+        assert str(caught.value) == output
 
 
 IMPORTS = [

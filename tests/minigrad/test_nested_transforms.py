@@ -121,9 +121,9 @@ def compare(torch: ModuleType, seed: int) -> str:
 @pytest.mark.parametrize("first", range(0, 400, 50))
 def test_they_leave_what_pytorchs_leave(torch, first: int) -> None:
     for seed in range(first, first + 50):
-        told = compare(torch, seed)
-        if told:
-            pytest.fail(told, pytrace=False)
+        difference = compare(torch, seed)
+        if difference:
+            pytest.fail(difference, pytrace=False)
 
 
 def nested(outer: Callable, inner: Callable) -> minigrad.Tensor:

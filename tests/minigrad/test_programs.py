@@ -39,8 +39,8 @@ def test_what_is_recorded_is_what_pytorch_does(torch, program: Program) -> None:
     transcript = run(torch, program, **tools(torch))
     assert_same(program, recorded("sessions")[program.name], transcript)
     raising = {statement["line"] for statement in transcript["statements"] if "error" in statement}
-    told = {s.lineno for s in ast.parse(program.source).body if "err(" in ast.unparse(s)}
-    assert raising - told == program.raising - told, (
+    lines_with_err = {s.lineno for s in ast.parse(program.source).body if "err(" in ast.unparse(s)}
+    assert raising - lines_with_err == program.raising - lines_with_err, (
         "mark the lines that raise, and only those, with `# raises`"
     )
 

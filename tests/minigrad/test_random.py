@@ -27,9 +27,9 @@ SLICES = [  # the kind, the first number, how many in one test
 @pytest.mark.parametrize(("kind", "first", "count"), SLICES)
 def test_it_goes_as_in_pytorch(torch, kind: str, first: int, count: int):
     for number in range(first, first + count):
-        told, why = KINDS[kind](torch, number)
-        if told and not why:
-            pytest.fail(told, pytrace=False)
+        difference, why = KINDS[kind](torch, number)
+        if difference and not why:
+            pytest.fail(difference, pytrace=False)
 
 
 def test_most_bad_calls_are_bad(torch):

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 import viz
-from tests.told_by_hooks import told_by_hooks
+from tests.hook_oracle import seen_by_hooks
 from viz.picture.layout import places
 from viz.read.failure import said
 from viz.run.steps import Trace
@@ -61,7 +61,7 @@ class _Check:
 
     def by_hooks(self) -> None:
         loss, model = self.again()
-        self.fired = told_by_hooks(loss, {})
+        self.fired = seen_by_hooks(loss, {})
         self.grads = grads(model)
         self.facts |= {"nodes": len(self.fired), "parameters": sum(p.numel() for p in model.parameters())}
 

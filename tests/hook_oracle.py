@@ -39,7 +39,7 @@ def numbers(tensor: Any) -> np.ndarray | None:
     return np.array(tensor.numpy(force=True) if torch else tensor.numpy())  # also of a lazy tensor
 
 
-def told_by_hooks(result: Any, leaves: dict, given: list | None = None) -> list[Fired]:
+def seen_by_hooks(result: Any, leaves: dict, given: list | None = None) -> list[Fired]:
     """What hooks see of a pass from one result, or from several with the gradients ``given``; no code of viz runs here."""
     fired: list[Fired] = []
     receives: dict[Any, list] = {}

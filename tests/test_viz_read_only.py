@@ -12,7 +12,7 @@ import pytest
 
 import minigrad
 import viz
-from tests import looked_at
+from tests import recorded_programs
 
 
 def outcome(program: Callable, t: Any) -> Any:
@@ -32,13 +32,13 @@ def plain(value: Any) -> Any:
     return str(value.dtype), value.numpy().tolist()
 
 
-CASES = [(name, "minigrad") for name in looked_at.BOTH.split()]
-CASES += [(name, "torch") for name in looked_at.PROGRAMS]
+CASES = [(name, "minigrad") for name in recorded_programs.BOTH.split()]
+CASES += [(name, "torch") for name in recorded_programs.PROGRAMS]
 
 
 @pytest.mark.parametrize(("name", "framework"), CASES)
 def test_a_recording_changes_nothing(request, name, framework):
-    program = looked_at.PROGRAMS[name]
+    program = recorded_programs.PROGRAMS[name]
     t = request.getfixturevalue("torch") if framework == "torch" else minigrad
     before = {n: t.Tensor.__dict__.get(n) for n in ("__mul__", "sin", "sum", "__matmul__")}
     with warnings.catch_warnings(record=True) as warned:
@@ -55,11 +55,11 @@ def test_a_recording_changes_nothing(request, name, framework):
 
 def test_an_exception_leaves_the_block_as_it_would(request):
     t = minigrad
-    with pytest.raises(ZeroDivisionError, match="by zero") as told, viz.record():
+    with pytest.raises(ZeroDivisionError, match="by zero") as text, viz.record():
         x = t.tensor(2.0, requires_grad=True)
         y = x * x
         _ = 1 // 0
-    assert told.value.__context__ is None and told.value.__cause__ is None
+    assert text.value.__context__ is None and text.value.__cause__ is None
     assert y.grad_fn.metadata  # what was seen before it is remembered
 
 

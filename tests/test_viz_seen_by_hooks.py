@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import viz
-from tests.told_by_hooks import assert_shown, told_by_hooks
+from tests.hook_oracle import assert_shown, seen_by_hooks
 from viz.show.payload import payload
 
 Program = tuple[Any, dict[str, Any]]  # a result and the leaves
@@ -287,7 +287,7 @@ PROGRAMS = [(name, "minigrad") for name in BOTH.split()] + [
 def test_each_number_is_what_the_hooks_saw(request, name, framework, recorded):
     t = request.getfixturevalue("torch") if framework == "torch" else importlib.import_module("minigrad")
     program: Callable[[Any], Program] = globals()[name]
-    true = told_by_hooks(*program(t))
+    true = seen_by_hooks(*program(t))
     if recorded:
         with viz.record():
             result, leaves = program(t)

@@ -17,7 +17,7 @@ import pytest
 from exercises.answer_table import COMMON
 from exercises.judge import judge
 from exercises.model import module_of
-from tests.judged import EXERCISES
+from tests.exercise_helpers import EXERCISES
 
 # minigrad warns about these answers
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -82,7 +82,7 @@ CODE = [exercise for exercise in EXERCISES if not exercise.typed]
 
 
 @pytest.mark.parametrize("kind", PLANTED)
-def test_the_line_that_is_told_is_the_one_that_raised(kind, monkeypatch):
+def test_the_reported_line_is_the_one_that_raised(kind, monkeypatch):
     monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 0.0))  # the line is reported in any case
     failed, first = [], list(PLANTED).index(kind) % 4
     for exercise in CODE[first::4]:  # two of the eight kinds for each exercise
@@ -96,10 +96,10 @@ def test_the_line_that_is_told_is_the_one_that_raised(kind, monkeypatch):
         scope = {**COMMON, **vars(lesson), **vars(beside), "__name__": "__main__"}
         exec(textwrap.dedent(exercise.setup), scope)
         exec(compile(source, file, "exec"), scope)
-        told = judge(exercise, tuple(scope[name] for name in exercise.names)).message
+        reply = judge(exercise, tuple(scope[name] for name in exercise.names)).message
         (due,) = (number for number, line in enumerate(source.split("\n"), 1) if HERE in line)
         line = source.split("\n")[due - 1].strip()
-        found = re.search(r"Line (\d+), `(.*?)`: ", told)
+        found = re.search(r"Line (\d+), `(.*?)`: ", reply)
         if not found or (int(found[1]), found[2]) != (due, line):
-            failed.append(f"{exercise.id}: line {due}, {line}, is told as: {told}")
+            failed.append(f"{exercise.id}: line {due}, {line}, is reported as: {reply}")
     assert not failed, "\n\n".join(failed)

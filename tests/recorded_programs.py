@@ -154,7 +154,7 @@ def func_of_a_module(t: Any) -> Any:
     ]
 
 
-def refuses_to_be_looked_at(t: Any) -> Any:
+def refuses_to_be_read(t: Any) -> Any:
     class Shy(t.nn.Module):
         def named_modules(self, *args, **kwargs):
             raise RuntimeError("no modules today")
@@ -488,7 +488,7 @@ def hooked(t: Any) -> Any:
 
 
 BOTH = """class_and_instance raises_in_a_module raises_in_a_property raises func_grad func_jvp func_in_a_graph threads generator
-    under_modes copied recordings_in_threads func_vjp func_of_a_module refuses_to_be_looked_at operands_of_subclasses
+    under_modes copied recordings_in_threads func_vjp func_of_a_module refuses_to_be_read operands_of_subclasses
     made_of_elements"""
 TORCH = """scripted compiled compiled_module exported meta sparse sparse_leaf fake half_and_complex subclass checkpointed
     traced_by_fx scripted_module compiled_backward dispatched counted nested opaque composed parametrized two_outputs packed
