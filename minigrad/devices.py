@@ -7,6 +7,7 @@ import sys
 import types
 from collections.abc import Iterator
 
+from . import basics
 from .basics import device
 from .missing import module_attributes
 
@@ -48,9 +49,9 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     """Nothing to choose: all algorithms are deterministic."""
 
 
-def set_default_device(where: object) -> None:
+def set_default_device(device: object) -> None:
     """Where new tensors live: the CPU, always. Raises RuntimeError for any other device."""
-    device(where)
+    basics.device(device)
 
 
 def get_default_device() -> device:

@@ -354,6 +354,8 @@ STATE_SIZE = (
 )
 STATE_TYPE = '"{}" should be a tensor but is of {}'
 EXTEND = "{}.extend should be called with an iterable, but got {}"
+CAUSAL_HINT = "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+CAUSAL_HINT += "`generate_square_subsequent_mask` to create this mask."
 ATTENTION_MASK = "The shape of the attn_mask is {}, but should be {}."
 UPDATE = "ModuleDict.update should be called with an iterable of key/value pairs, but got {}"
 

@@ -53,20 +53,21 @@ class MultiheadAttention(Module):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        *,
+        key_padding_mask: Weight = None,
         need_weights: bool = True,
         attn_mask: Weight = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
         """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True for no attention, or numbers to add.
 
-        Raises AssertionError or RuntimeError for shapes that do not fit.
+        key_padding_mask: the same for whole keys, (N, S). average_attn_weights: without it the weights of each head, (N, heads,
+        L, S). is_causal: says only that attn_mask is a causal one. Raises AssertionError or RuntimeError for shapes that do not
+        fit.
         """
         check(query.dim() == 3, NO_BATCH, query.dim(), error=ValueError)
-        mask = attn_mask
-        if mask is not None and not mask.is_floating_point():
-            message = "only bool and floating types of masks are supported"
-            check(mask.dtype is dtypes.bool, message, error=AssertionError)
-            mask = query.new_zeros(mask.shape).masked_fill(mask, -math.inf)
+        check(not is_causal or attn_mask is not None, messages.CAUSAL_HINT)
+        mask, padding = as_numbers(attn_mask, query), as_numbers(key_padding_mask, query)
         if self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # equal inputs stay one tensor
             query, key, value = turned[query], turned[key], turned[value]
@@ -78,11 +79,21 @@ class MultiheadAttention(Module):
             expected = (length, source) if mask.dim() == 2 else (n * self.num_heads, length, source)
             check(mask.shape == expected, messages.ATTENTION_MASK, mask.shape, str(expected))
             mask = mask.unsqueeze(0) if mask.dim() == 2 else mask
+        if padding is not None:
+            for d, expected in enumerate((n, source)):  # PyTorch has a slip of the pen there
+                message = "Expected key_padded_mask.shape[{}] to be {}, but got {}"
+                check(
+                    padding.shape[d] == expected, message, d, expected, padding.shape[d], error=AssertionError
+                )
+            padding = padding.view(n, 1, 1, source).expand(-1, self.num_heads, -1, -1)
+            padding = padding.reshape(n * self.num_heads, 1, source)
+            mask = padding if mask is None else mask + padding
         q, k = q * math.sqrt(1.0 / self.head_dim), k.transpose(-2, -1)
         weights = F.softmax(bmm(q, k) if mask is None else baddbmm(mask, q, k), -1)
         out = bmm(weights, v).transpose(0, 1).reshape(length * n, width)
         out = F.linear(out, self.out_proj.weight, self.out_proj.bias).view(length, n, width)
-        weights = weights.view(n, self.num_heads, length, source).mean(1) if need_weights else None
+        weights = weights.view(n, self.num_heads, length, source) if need_weights else None
+        weights = weights.mean(1) if need_weights and average_attn_weights else weights
         return out.transpose(1, 0) if self.batch_first else out, weights
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
@@ -100,6 +111,15 @@ class MultiheadAttention(Module):
     def _heads(self, t: Tensor) -> Tensor:
         """(L, N, E) as (N·heads, L, E/heads)."""
         return t.contiguous().view(t.shape[0], t.shape[1] * self.num_heads, self.head_dim).transpose(0, 1)
+
+
+def as_numbers(mask: Weight, like: Tensor) -> Weight:
+    """A mask as numbers to add: minus infinity where it is True."""
+    if mask is None or mask.is_floating_point():
+        return mask
+    message = "only bool and floating types of masks are supported"
+    check(mask.dtype is dtypes.bool, message, error=AssertionError)
+    return like.new_zeros(mask.shape).masked_fill(mask, -math.inf)
 
 
 def parted(t: Tensor, parts: int) -> tuple[Tensor, ...]:

@@ -107,8 +107,10 @@ class _ConvTranspose(_Conv):
         super().__init__(in_channels, out_channels, kernel_size, *given)
         self.output_padding = sides(output_padding, self._dims)
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
         """The transposed convolution of `input` with the weight, plus the bias."""
+        missing = SENTENCE.format(f"the argument `output_size` of torch.nn.{type(self).__name__}.forward()")
+        check(output_size is None, missing, error=TypeError)
         run = (F.conv_transpose1d, F.conv_transpose2d)[self._dims - 1]
         options = self.stride, self.padding, self.output_padding, self.groups, self.dilation
         return run(input, self.weight, self.bias, *options)

@@ -36,10 +36,9 @@ class Layer(Module):
             value = self.kernel_size if name == "stride" and value is None else value
             setattr(self, name, sides(value, 1) if name in self._tuples else value)
 
-    def forward(self, *input: Tensor) -> Tensor:
-        """The function of `input`."""
-        own = self.__dict__
-        return self._function(*input, **{n: own[n] for n in self._options if n != "inplace" or own[n]})
+    def _run(self, *inputs: Tensor) -> Tensor:
+        used = [n for n in self._options if n != "inplace" or self.inplace]
+        return self._function(*inputs, **{n: getattr(self, n) for n in used})
 
     def extra_repr(self) -> str:
         shown = [name for name in self._shown if name != "inplace" or self.inplace]
@@ -48,10 +47,28 @@ class Layer(Module):
         return ", ".join(repr(v) if name[0] == "=" else f"{name}={v!r}" for name, v in values.items())
 
 
+def forward_of(layer_class: type[Layer], inputs: str, doc: str) -> Callable:
+    """The `forward` of a class, with inputs of these names: they may be given by position or by name."""
+    forward = {
+        "input": lambda self, input: self._run(input),
+        "input target": lambda self, input, target: self._run(input, target),
+        "log_input target": lambda self, log_input, target: self._run(log_input, target),
+        "x1 x2": lambda self, x1, x2: self._run(x1, x2),
+        "input target var": lambda self, input, target, var: self._run(input, target, var),
+        "input1 input2 target": lambda self, input1, input2, target: self._run(input1, input2, target),
+        "anchor positive negative": lambda self, anchor, positive, negative: self._run(
+            anchor, positive, negative
+        ),
+    }[inputs]
+    forward.__name__, forward.__qualname__ = "forward", f"{layer_class.__name__}.forward"
+    forward.__module__, forward.__doc__ = layer_class.__module__, doc
+    return forward
+
+
 def layer(
     name: str,
     function: Callable,
-    inputs: int = 1,
+    inputs: str = "input",
     shown: str | None = None,
     one: str = "",
     by_name: str = "",
@@ -59,10 +76,12 @@ def layer(
 ) -> type[Layer]:
     """The module of a function: its constructor takes the arguments of `function` other than the inputs.
 
-    shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those that are kept as a tuple
-    of one number; by_name: those that are not given by position; defaults: those that differ in PyTorch's layer.
+    inputs: the names of those. shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those
+    that are kept as a tuple of one number; by_name: those that are not given by position; defaults: those that differ in
+    PyTorch's layer.
     """
-    rest = list(inspect.signature(function).parameters.values())[inputs:]
+    rest = list(inspect.signature(function).parameters.values())
+    rest = rest[len(inputs.split()) :]
     rest = [p for p in rest if p.name not in ("_stacklevel", "dtype")]
     rest.sort(key=lambda p: p.name in by_name.split())
     options = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in rest]
@@ -75,7 +94,9 @@ def layer(
     }
     body["_tuples"] = one.split()
     body |= {"__signature__": inspect.Signature(options), "__doc__": function.__doc__, "__module__": __name__}
-    return type(name, (Layer,), body)
+    layer_class = type(name, (Layer,), body)
+    layer_class.forward = forward_of(layer_class, inputs, "The function of the inputs.")
+    return layer_class
 
 
 ReLU = layer("ReLU", F.relu)
@@ -124,8 +145,8 @@ Fold = layer("Fold", F.fold)
 ZeroPad2d = layer("ZeroPad2d", lambda input, padding: F.pad(input, padding), shown="=padding")
 ZeroPad2d.__init__ = lambda self, padding: Layer.__init__(self, sides(padding, 4))
 ZeroPad2d.__doc__ = "Zeros around images: `padding` at all sides, or (left, right, top, bottom)."
-CosineSimilarity = layer("CosineSimilarity", F.cosine_similarity, inputs=2)
-PairwiseDistance = layer("PairwiseDistance", F.pairwise_distance, inputs=2)
+CosineSimilarity = layer("CosineSimilarity", F.cosine_similarity, "x1 x2")
+PairwiseDistance = layer("PairwiseDistance", F.pairwise_distance, "x1 x2")
 
 __all__ = [
     name for name, value in globals().items() if isinstance(value, type) and value.__module__ == __name__

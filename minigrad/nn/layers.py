@@ -152,9 +152,9 @@ class RMSNorm(Module):
         weight = init.ones_(new_parameter(*self.normalized_shape)) if elementwise_affine else None
         self.register_parameter("weight", weight)
 
-    def forward(self, input: Tensor) -> Tensor:
-        """`input`, normalised."""
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+    def forward(self, x: Tensor) -> Tensor:
+        """`x`, normalised."""
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

@@ -5,20 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 
-from ..tensor import Tensor
 from . import functional as F
 from .function_layers import Layer, layer
 
 BUFFERS = ("weight", "pos_weight")  # tensors, which move and are saved with the module
 
 
-def loss(name: str, function: Callable, inputs: int = 2) -> type[Layer]:
-    """The module of a loss, a function of input and target. Its numbers may be given in order, other options by name.
+def loss(name: str, function: Callable, inputs: str = "input target") -> type[Layer]:
+    """The module of a loss, a function of these inputs. Its numbers may be given in order, other options by name.
 
     In PyTorch the arguments after the numbers are old flags: a prediction passed there by mistake is used as a truth value.
     """
-    layer_class = layer(name, function, inputs=inputs, shown="")
-    given = list(inspect.signature(function).parameters.values())[inputs:]
+    layer_class = layer(name, function, inputs, shown="")
+    given = list(inspect.signature(function).parameters.values())[len(inputs.split()) :]
     numbers = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD]
     parameters = layer_class.__signature__.parameters.values()
     reordered = [p if p.name in numbers else p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
@@ -31,11 +30,7 @@ def loss(name: str, function: Callable, inputs: int = 2) -> type[Layer]:
             if buffer in self._options:
                 self.register_buffer(buffer, self.__dict__.pop(buffer))
 
-    def forward(self: Layer, *input: Tensor) -> Tensor:
-        """The loss."""
-        return function(*input, **{option: getattr(self, option) for option in self._options})
-
-    layer_class.__init__, layer_class.forward, layer_class.__module__ = __init__, forward, __name__
+    layer_class.__init__, layer_class.__module__ = __init__, __name__
     return layer_class
 
 
@@ -48,11 +43,11 @@ CrossEntropyLoss = loss("CrossEntropyLoss", F.cross_entropy)
 BCELoss = loss("BCELoss", F.binary_cross_entropy)
 BCEWithLogitsLoss = loss("BCEWithLogitsLoss", F.binary_cross_entropy_with_logits)
 KLDivLoss = loss("KLDivLoss", F.kl_div)
-PoissonNLLLoss = loss("PoissonNLLLoss", F.poisson_nll_loss)
+PoissonNLLLoss = loss("PoissonNLLLoss", F.poisson_nll_loss, "log_input target")
 HingeEmbeddingLoss = loss("HingeEmbeddingLoss", F.hinge_embedding_loss)
-GaussianNLLLoss = loss("GaussianNLLLoss", F.gaussian_nll_loss, inputs=3)
-CosineEmbeddingLoss = loss("CosineEmbeddingLoss", F.cosine_embedding_loss, inputs=3)
-MarginRankingLoss = loss("MarginRankingLoss", F.margin_ranking_loss, inputs=3)
-TripletMarginLoss = loss("TripletMarginLoss", F.triplet_margin_loss, inputs=3)
+GaussianNLLLoss = loss("GaussianNLLLoss", F.gaussian_nll_loss, "input target var")
+CosineEmbeddingLoss = loss("CosineEmbeddingLoss", F.cosine_embedding_loss, "input1 input2 target")
+MarginRankingLoss = loss("MarginRankingLoss", F.margin_ranking_loss, "input1 input2 target")
+TripletMarginLoss = loss("TripletMarginLoss", F.triplet_margin_loss, "anchor positive negative")
 
 __all__ = [name for name in globals() if name.endswith("Loss")]

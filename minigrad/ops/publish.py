@@ -133,6 +133,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                 results = inspect.signature(run)
                 start, *others = results.parameters.values()
                 call.__signature__ = results.replace(parameters=[start.replace(name=shown), *others])
+            call.__name__ = call.__qualname__ = public
             call.signature, call.__doc__ = own, about(run.__doc__ or "", method)
             return call
 
@@ -155,6 +156,8 @@ def method(*names: str) -> Callable:
     """Decorator: the function becomes a method of Tensor, under its own name if none is given."""
 
     def attach(result: Callable) -> Callable:
+        if names and not isinstance(result, property):
+            result.__name__ = result.__qualname__ = names[0]
         METHODS.update(dict.fromkeys(names or [result.__name__], result))
         return result
 

@@ -6,6 +6,7 @@ dimensions, and with too many and too few. Whatever is raised must be PyTorch's 
 
 from __future__ import annotations
 
+import inspect
 import random
 import re
 import warnings
@@ -181,3 +182,58 @@ def test_a_function_that_is_python_in_pytorch_names_what_is_missing_as_python_do
     missing = {name: both for name, both in messages.items() if both[0].startswith(f"{name}() missing 1")}
     assert len(missing) > 20
     assert not {name: both for name, both in missing.items() if len({*both}) > 1}
+
+
+def test_the_inputs_of_a_layer_have_pytorchs_names(torch) -> None:
+    """So they can be given by name, and one too many or too few is refused in Python's words, as in PyTorch."""
+
+    def inputs(layer: type) -> list[str]:
+        return list(inspect.signature(layer.forward).parameters)
+
+    layers = {n: v for n, v in vars(minigrad.nn).items() if isinstance(v, type) and hasattr(v, "forward")}
+    both = {n: (inputs(layer), inputs(getattr(torch.nn, n))) for n, layer in layers.items()}
+    assert len(both) > 80
+    assert not {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+
+
+LAYERS = """MSELoss()(input=x, target=x)|MSELoss()(x, target=x + 1)|MSELoss()(x)|MSELoss()(x, x, x)|MSELoss()(x, x, "mean")
+ReLU()(input=x)|ReLU()(x, True)|Softmax(1)(x, 0)|Tanh()()|Flatten()(x, 0)|PoissonNLLLoss()(log_input=x, target=x)
+TripletMarginLoss()(anchor=x, positive=x, negative=x + 1)|CrossEntropyLoss(x[0])(x, target=x)|CrossEntropyLoss()(x, x, x)
+GaussianNLLLoss()(x, x + 1, var=x)|MarginRankingLoss()(x, x)|CosineSimilarity()(x1=x, x2=x + 1)|RMSNorm(2)(x=x)
+KLDivLoss()(target=x, inputs=x)|Linear(2, 2)(x, x)|Upsample(scale_factor=2)(input=x[None, None])"""
+
+
+@pytest.mark.parametrize("call", re.split(r"\||\n", LAYERS))
+def test_a_layer_takes_its_inputs_as_in_pytorch(torch, call: str) -> None:
+    found = []
+    for library in (torch, minigrad):
+        library.manual_seed(0)
+        try:
+            found.append(repr(eval(f"nn.{call}", {"nn": library.nn, "x": library.rand(2, 2) + 0.1})))
+        except Exception as error:
+            found.append(f"{type(error).__name__}: {error}")
+    assert found[1] == found[0]
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("mask", [None, "bool", "float"])
+@pytest.mark.parametrize("padding", [None, "bool", "float"])
+def test_attention_takes_masks_of_both_kinds(
+    torch, padding: str | None, mask: str | None, batch_first: bool
+) -> None:
+    for average in (False, True):
+        found = []
+        for library in (torch, minigrad):
+            library.manual_seed(0)
+            attention = library.nn.MultiheadAttention(4, 2, batch_first=batch_first)
+            x = library.randn(*((2, 3) if batch_first else (3, 2)), 4, requires_grad=True)
+            later = library.ones(3, 3).triu(1) > 0
+            masks = {None: None, "bool": later, "float": later * -0.5}
+            unused = library.tensor([[False, True, False], [False, False, True]])
+            paddings = {None: None, "bool": unused, "float": unused * -0.25}
+            given = {"attn_mask": masks[mask], "average_attn_weights": average}
+            out, weights = attention(x, x, x, paddings[padding], **given)
+            (out.square().sum() + weights.square().sum()).backward()
+            found.append([t.detach().numpy() for t in (out, weights, x.grad, attention.in_proj_weight.grad)])
+        for ours, theirs in zip(*reversed(found), strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-5)
