@@ -47,7 +47,7 @@ class Layer(Module):
         return ", ".join(repr(v) if name[0] == "=" else f"{name}={v!r}" for name, v in values.items())
 
 
-def forward_of(layer_class: type[Layer], inputs: str, doc: str) -> Callable:
+def forward_of(layer_class: type[Layer], inputs: str) -> Callable:
     """The `forward` of a class, with inputs of these names: they may be given by position or by name."""
     forward = {
         "input": lambda self, input: self._run(input),
@@ -61,7 +61,8 @@ def forward_of(layer_class: type[Layer], inputs: str, doc: str) -> Callable:
         ),
     }[inputs]
     forward.__name__, forward.__qualname__ = "forward", f"{layer_class.__name__}.forward"
-    forward.__module__, forward.__doc__ = layer_class.__module__, doc
+    forward.__module__, forward.__doc__ = layer_class.__module__, "The function of the inputs."
+    forward.__annotations__ = dict.fromkeys((*inputs.split(), "return"), "Tensor")
     return forward
 
 
@@ -95,7 +96,7 @@ def layer(
     body["_tuples"] = one.split()
     body |= {"__signature__": inspect.Signature(options), "__doc__": function.__doc__, "__module__": __name__}
     layer_class = type(name, (Layer,), body)
-    layer_class.forward = forward_of(layer_class, inputs, "The function of the inputs.")
+    layer_class.forward = forward_of(layer_class, inputs)
     return layer_class
 
 
