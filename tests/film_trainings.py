@@ -64,7 +64,7 @@ def fit(
 ) -> viz.Film:
     """The usual loop."""
     model = net  # the variable by which the film knows its parameters
-    film = film or viz.film()
+    film = viz.film() if film is None else film
     optimizer = getattr(t.optim, optimizer)(
         model.parameters() if parameters is None else parameters, lr=lr, **options
     )

@@ -31,7 +31,7 @@ def adam(*modules: nn.Module, lr: float = 1e-2) -> torch.optim.Optimizer:
 
 
 def train(loss: Loss, optimizer: Any, steps: int = 40, film: Any = None, zero: bool = True) -> viz.Film:
-    film = film or viz.film()
+    film = viz.film() if film is None else film
     for _ in range(steps):
         if zero:
             optimizer.zero_grad()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ SAID = {
     "vanish": "The gradient vanishes: model.0.weight gets ",
     "grew": "The gradient that MmBackward0 in layer receives grew from ",
     "dead": "Unit 1 of 3 in ReluBackward0 of model.0 was dead from step 1 to 10.",
-    "nan": "First Inf: the loss itself is -inf, so the forward pass made it; ",
+    "nan": "First Inf: the loss itself is -inf, so it comes from the forward pass; ",
     "missing": "model.0.weight and model.0.bias get no gradient: no path from the loss reaches them.",
     "large": "Large update: layer.weight moves by 11 % of its norm in one step, and the loss rises.",
 }
@@ -112,6 +113,38 @@ def test_what_a_training_has_is_said_and_what_it_nearly_has_is_not(t: Any, kind:
         and ill[0].node
         and str(ill[0]).removeprefix("  so, ").startswith(("step", "fact, step"))
     )
+
+
+def test_a_loss_without_a_graph_is_said_where_there_is_no_frame(t: Any, tmp_path: Path):
+    film, w = viz.film(), t.tensor([2.0], requires_grad=True)
+    for _ in range(3):
+        film.backward(t.tensor((w * w).sum().item(), requires_grad=True))
+    assert film and len(film) == 0  # ``film or viz.film()`` is this film
+    [found] = film.findings
+    assert found.alarm and found.text.startswith("The loss of step 0 has no graph")
+    assert found.text in film._repr_mimebundle_()["text/plain"]
+    with pytest.raises(ValueError, match="no frame yet: The loss of step 0 has no graph"):
+        film.save(tmp_path / "film.html")
+
+
+def test_what_is_not_finite_in_the_data_is_said_of_the_data(t: Any):
+    model, film, x = mlp(t), viz.film(), t.ones(4, 3)
+    for bad in (1.0, float("inf")):
+        x[0, 0] = bad
+        film.backward((model(x) ** 2).mean())
+    first, *_ = film.findings
+    assert first.kind == "nan" and first.step == 1
+    assert "and x, which AddmmBackward0 was given, holds Inf" in first.text
+
+
+def test_units_that_die_at_different_times_are_counted(t: Any):
+    """Of three units one is dead from the start, one from the third step."""
+    film, w, x = viz.film(), t.tensor([[1.0, 1.0, 1.0]], requires_grad=True), t.tensor([[1.0], [2.0]])
+    for step in range(14):
+        bias = t.tensor([0.0, -9.0, 0.0 if step < 2 else -9.0])
+        film.backward(((x @ w + bias).relu() ** 2).sum())
+    [found] = [f for f in film.findings if f.kind == "dead"]
+    assert found.text == "2 of 3 units (1, 2) in ReluBackward0 of w are dead; the first died at step 0."
 
 
 def test_a_loss_that_is_no_number_is_not_called_nan(t: Any):

@@ -12,6 +12,7 @@ import viz
 from tests import film_trainings as trainings
 from tests import film_trainings_ill as ill
 from tests import film_trainings_more  # noqa: F401 (adds to MORE_HEALTHY)
+from tests import film_trainings_usual as usual
 from viz.films.findings import Finding
 
 FRAMEWORKS = ["minigrad", "torch"]
@@ -21,6 +22,7 @@ FACTS = {
     "dead",
 }  # these also name a fault when they are not an alarm: it may be intended
 SETS = {"set on": (trainings.HEALTHY, ill.ILL), "more": (trainings.MORE_HEALTHY, ill.MORE_ILL)}
+SETS["usual"] = usual.HEALTHY, usual.ILL
 EACH = [
     pytest.param(framework, which, id=f"{framework}-{which.replace(' ', '_')}")
     for framework in FRAMEWORKS
@@ -44,7 +46,7 @@ def test_a_healthy_training_is_quiet(torch: Any, framework: str, which: str):
     cases = possible(SETS[which][0], framework)
     alarms = {k: [str(f) for f in findings(framework, make) if f.alarm] for k, make in cases.items()}
     assert not {k: found for k, found in alarms.items() if found}
-    assert len(cases) >= (18 if which == "set on" else 10)
+    assert len(cases) >= {"set on": 18, "more": 10, "usual": 9}[which]
 
 
 @pytest.mark.parametrize(("framework", "which"), EACH)

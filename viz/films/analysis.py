@@ -16,24 +16,19 @@ from .frame_table import RUN, FrameTable
 from .loss_curve import LossCurve, loss_text
 from .norms import NONE
 from .rows import Row
-from .scene import Arrow, operation
+from .scene import operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
 VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # × top row (first two); a factor; × weight
 # fractions of what the function receives; a softmax sends a difference, which is small in a healthy net, too
-SATURATED = {
-    "Sigmoid": 1e-2,
-    "Tanh": 1e-2,
-    "Softmax": 1e-4,
-    "SafeSoftmax": 1e-4,
-    "LogSigmoid": 1e-4,
-    "Softplus": 1e-4,
-}
+SATURATED = dict.fromkeys(("Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"), 1e-4)
+SATURATED |= {"Sigmoid": 1e-2, "Tanh": 1e-2}
 WITHIN = 5  # a number of steps
 PERSISTS = 3  # something that may be temporary is an alarm once it has lasted for this many frames
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # an update of this fraction of the weight changes nothing for thousands of steps
 BEGINS, FAR = 3, 20  # times the loss of a guess, for a first loss: a finding, an alarm
+SHRUNK = 0.1  # the norm of each weight matrix at the end, against that at the start
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 
 
@@ -53,6 +48,8 @@ class SceneAnalysis:
         self.all = 0, len(table.at) - 1
         self.row_of = {f: r for r, row in enumerate(rows) for f in row.functions}
         self.row_of_leaf = {a.leaf: r for r, row in enumerate(rows) for a in row.leaves}
+        self.update, self.grad, self.value = map(table.part, ("update", "grad", "value"))
+        self.moved = np.isfinite(self.update) & (self.update != NONE)
 
     def entering(self, f: int) -> np.ndarray:
         """The norm of what a function receives, in each frame."""
@@ -102,7 +99,9 @@ class SceneAnalysis:
         if not (loss is None or np.isfinite(loss)):
             what = "NaN" if np.isnan(loss) else "Inf"
             sends = f"; {node} is the first to send it back" if maker is not None else ""
-            text = f"First {what}: the loss itself is {loss}, so the forward pass made it{sends}."
+            data = self.table.info.bad_data
+            comes = f", and {data}" if data else ", so it comes from the forward pass"
+            text = f"First {what}: the loss itself is {loss}{comes}{sends}."
         elif maker is not None:
             text = f"First {what}: {node} in {row.name} made it from a finite gradient."
         else:
@@ -137,7 +136,7 @@ class SceneAnalysis:
     def beginning(self, curve: LossCurve) -> Iterator[Finding]:
         """Units that are alike, and a classifier whose first loss is far from that of a guess."""
         info = self.table.info
-        if alike := [k for k, _ in info.alike if k in self.row_of_leaf]:
+        if alike := [k for k in info.alike if k in self.row_of_leaf]:
             names = [self.table.names[k] for k in alike]
             text = f"In {listed(names)} all units have the same weights and get the same gradient: they stay identical."
             yield self.make("alike", self.all, self.row_of_leaf[alike[0]], names[0], text)
@@ -147,11 +146,6 @@ class SceneAnalysis:
             text = f"The loss begins at {first}; equal probabilities would give {equal}. The logits are too large."
             alarm = begins > FAR * guess or not curve.learns
             yield self.at_function("start", (0, 0), 0, text, alarm)
-
-    def _own(self, r: int) -> tuple[np.ndarray, list[Arrow]]:
-        """(frames, n) norms of what the arrows of row ``r`` bring to its leaves."""
-        arrows = self.rows[r].leaves
-        return self.arrows[:, [a.index for a in arrows]], arrows
 
     def along(self, curve: LossCurve) -> Iterator[Finding]:
         """Vanishing and exploding from the top row down."""
@@ -179,7 +173,8 @@ class SceneAnalysis:
 
     def _vanishing(self, with_leaves: list[int]) -> Iterator[Finding]:
         """Rows all of whose leaves get less than a millionth of what the top row's get."""
-        parts = [self._own(r) for r in with_leaves]
+        brought = [self.rows[r].leaves for r in with_leaves]
+        parts = [(self.arrows[:, [a.index for a in arrows]], arrows) for arrows in brought]
         most = np.stack([np.where(part == NONE, -np.inf, part).max(axis=1) for part, _ in parts], axis=1)
         top, rows = most[:, 0], most[:, 1:]
         with np.errstate(invalid="ignore"):
@@ -195,15 +190,13 @@ class SceneAnalysis:
             at = f" at {row.name}" if sum(a.leaf == leaf for rw in self.rows for a in rw.leaves) > 1 else ""
             gets = f"{names[leaf]} gets {norm_text(rows[first, n])}{at}"
             than = f"{names[best]} gets" if leaf != best else f"it gets at {self.rows[with_leaves[0]].name}"
-            text = f"The gradient vanishes: {gets}, {norm_text(ratio[first, n])} of what {than}."
+            text = f"The gradient vanishes: {gets}, {norm_text(ratio[first, n])} times what {than}."
             yield self.at_function("vanish", (first, last), row.functions[0], text)
 
     def stopped(self, curve: LossCurve) -> Iterator[Finding]:
         """Leaves whose own gradient is exactly 0, and functions that let next to nothing through."""
-        by_leaf: dict[int, list[int]] = {}
-        for a in self.table.scene.arrows:
-            if a.leaf is not None:
-                by_leaf.setdefault(a.leaf, []).append(a.index)
+        scene = self.table.scene
+        by_leaf = {k: [a.index for a in scene.into[node]] for k, node in enumerate(scene.leaves)}
         zero: dict[tuple[int, int], list[int]] = {}
         for k, columns in by_leaf.items():
             run = longest((self.arrows[:, columns] == -np.inf).all(axis=1))
@@ -213,7 +206,8 @@ class SceneAnalysis:
             frames = last - first + 1
             names, r = [self.table.names[k] for k in leaves], max(self.row_of_leaf.get(k, 0) for k in leaves)
             get = agree(names, "gets", "get")
-            text = f"{listed(names)} {get} a gradient of exactly 0{f' in {frames} frames running' if frames > 1 else ''}."
+            often = f" in {frames} frames in a row" if frames > 1 else ""
+            text = f"{listed(names)} {get} a gradient of exactly 0{often}."
             done = curve.learns and len(leaves) == len(by_leaf)  # a loss of 0 has no gradient
             lasting = frames >= PERSISTS and frames > len(self.at) // 2 and not done
             yield self.make("zero", (first, last), r, names[0], text, lasting)
@@ -239,8 +233,8 @@ class SceneAnalysis:
     def growth(self, curve: LossCurve) -> Iterator[Finding]:
         """Growth from frame to frame, where the loss rises after it."""
         rows = np.where(np.isfinite(self.into) & (self.into != NONE), self.into, np.nan)[:, 1:]
-        steps = np.array(self.steps)
-        earlier = np.minimum(np.searchsorted(steps, steps - WITHIN), np.maximum(np.arange(len(steps)) - 1, 0))
+        at = np.array(self.steps)
+        earlier = np.minimum(np.searchsorted(at, at - WITHIN), np.maximum(np.arange(len(at)) - 1, 0))
         with np.errstate(invalid="ignore"):
             grew = np.nan_to_num(rows - rows[earlier], nan=-np.inf, posinf=-np.inf)
         for first, last in intervals(grew.max(axis=1, initial=-np.inf) > np.log10(GREW), gap=2):
@@ -248,24 +242,19 @@ class SceneAnalysis:
             if not curve.rises_after(self.at[max(before, first - 1)]):
                 continue
             sizes = f"from {norm_text(self.into[before, r])} to {norm_text(self.into[first, r])}"
-            within = plural(self.steps[first] - self.steps[before], "step")
-            f = self.rows[r].functions[0]
-            text = f"The gradient that {self.node(f)} in {self.rows[r].name} receives grew {sizes} within {within}."
+            steps, f = plural(self.steps[first] - self.steps[before], "step"), self.rows[r].functions[0]
+            gets = f"The gradient that {self.node(f)} in {self.rows[r].name} receives"
+            text = f"{gets} grew {sizes} in {steps}."
             yield self.at_function("grew", (first, last), f, text)
 
     def _dead_units(self) -> Iterator[tuple[list[int], dict[int, tuple[int, int]]]]:
         """(the uses of one layer, unit -> first and last frame) of units that are dead in all uses: time steps, inputs."""
         end = len(self.at) - 1
-
-        def telling(run: tuple[int, int]) -> tuple[bool, int]:
-            """Which of a unit's runs counts: the one that lasts until the end, otherwise the longest."""
-            return run[1] == end, run[1] - run[0]
-
         runs: dict[int, dict[int, tuple[int, int]]] = {}
         for f, unit, first, last in self.table.dead():
-            if self.entering(f)[first] != -np.inf:  # otherwise there was no gradient to stop
-                known = runs.setdefault(f, {})
-                known[unit] = max(known.get(unit, (0, -1)), (first, last), key=telling)
+            known = runs.setdefault(f, {})  # the first run of a unit, unless one lasts until the end
+            if (last == end or unit not in known) and self.entering(f)[first] != -np.inf:
+                known[unit] = first, last  # otherwise there was no gradient to stop
         layers: dict[tuple, list[int]] = {}
         for f in self.table.alive:
             leaves = sorted({a.leaf for a in self.rows[self.row_of[f]].leaves}) or [-1 - f]
@@ -291,16 +280,17 @@ class SceneAnalysis:
                 often = "both" if len(uses) == 2 else f"all {len(uses)}"
                 called = f"{row.partition(' (')[0]}, in {often} uses,"
                 row = "every time step" if row.startswith("t = ") else called
-            are, since = ("has been" if one else "have been"), f"since step {self.steps[first]}"
-            if last < len(self.at) - 1:
-                are, since = "was" if one else "were", f"from step {self.steps[first]} to {self.steps[last]}"
-            units_text = f"{count} units of {every}" if count < every else f"All {every} units"
-            which = ": " + ", ".join(map(str, sorted(units)[:4])) + (", …" if count > 4 else ".")
-            if one:
-                units_text = f"Unit {next(iter(units))} of {every}"
-            some = " " if len(starts) == 1 else ", the first "
-            text = f"{units_text} in {self.node(f)} of {row} {are} dead{some}{since}"
-            text += which if 1 < count < every else "."
+            begin, end, over = self.steps[first], self.steps[last], last < len(self.at) - 1
+            if len(starts) == 1:
+                are = agree(units, "was", "were") if over else agree(units, "has been", "have been")
+                dead = f"{are} dead " + (f"from step {begin} to {end}" if over else f"since step {begin}")
+            else:
+                dead = f"were dead for a time, between steps {begin} and {end}"
+                dead = dead if over else f"are dead; the first died at step {begin}"
+            which = ", ".join(map(str, sorted(units)[:4])) + ", …" * (count > 4)
+            units_text = f"Unit {which} of {every}" if one else f"{count} of {every} units ({which})"
+            units_text = f"All {every} units" if 1 < count == every else units_text
+            text = f"{units_text} in {self.node(f)} of {row} {dead}."
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
             hinge = f in top_of(self.table.scene)  # all examples keep the margin
             alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))
@@ -308,51 +298,63 @@ class SceneAnalysis:
 
     def updates(self, curve: LossCurve) -> Iterator[Finding]:
         """Leaves that move too far, too little, or not at all."""
-        update, grad, value = (self.table.part(kind) for kind in ("update", "grad", "value"))
-        names, shapes = self.table.names, self.table.shapes
+        update, value, moved, names = self.update, self.value, self.moved, self.table.names
         if not update.size:
             return
-        moved = np.isfinite(update) & (update != NONE)
-        matrices = [k for k, shape in enumerate(shapes) if len(shape) > 1]
+        matrices = [k for k, shape in enumerate(self.table.shapes) if len(shape) > 1]
         far = np.where(moved, update, -np.inf)[:, matrices]
         for first, last in intervals(far.max(axis=1, initial=-np.inf) > np.log10(LARGE), gap=2):
             k = matrices[int(far[first].argmax())]
             if curve.rises_after(self.at[first]):  # otherwise it did no harm
                 text = f"Large update: {names[k]} moves by {times(update[first, k])} its norm in one step, and the loss rises."
                 yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
-        known, got = (update != NONE).all(axis=1), np.isfinite(grad) & (grad != NONE)
-        small = self._too_small(update, grad, value)
+        known = (update != NONE).all(axis=1)
         # lost to rounding: a leaf whose update, at the others' ratio of update to gradient, would be less than one digit
-        lost = (update == -np.inf) & got & small
+        lost = (update == -np.inf) & self._got & self._too_small
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):
             leaves = np.flatnonzero(lost[run[0]]).tolist()
             do = agree(leaves, "does", "do")
             text = f"{listed(names[k] for k in leaves)} {do} not change: the update is lost to rounding."
             yield self.make("still", run, self.row_of_leaf.get(leaves[0], 0), names[leaves[0]], text, False)
-        most = np.where(moved, update, -np.inf).max(axis=1)[moved.any(axis=1)]
-        steady = abs(curve.end - curve.start) < 0.02 * abs(curve.start)
-        if len(most) >= WITHIN and np.median(most) < np.log10(SMALL) and steady:
-            half, a, b = norm_text(float(np.median(most))), loss_text(curve.start), loss_text(curve.end)
-            text = (
-                f"Updates are tiny: in half of the frames no parameter moves by more than {half} of its norm"
-            )
-            text += f", and the loss goes from {a} to {b}."
-            yield self.at_function("small", self.all, 0, text)
+        yield from self._tiny(np.where(moved, update, -np.inf).max(axis=1))
+        fell = (value[-1] - value[0])[matrices]
+        if matrices and not curve.learns and (fell < np.log10(SHRUNK)).all():
+            k = matrices[int(fell.argmin())]
+            sizes = f"the norm of {names[k]} falls from {norm_text(value[0, k])} to {norm_text(value[-1, k])}"
+            text = f"The weights shrink: {sizes}, and the loss does not fall. Is the weight decay too strong?"
+            yield self.make("shrinks", self.all, self.row_of_leaf.get(k, 0), names[k], text)
 
-    @staticmethod
-    def _too_small(update: np.ndarray, grad: np.ndarray, value: np.ndarray) -> np.ndarray:
-        moved = np.isfinite(update) & (update != NONE)
+    def _tiny(self, most: np.ndarray) -> Iterator[Finding]:
+        """Updates (``most``: the largest of each frame) that are too small to change the loss, though the gradients are not."""
+        known = np.isfinite(most)
+        tiny = np.flatnonzero(known & (most < np.log10(SMALL)))
+        if len(tiny) < max(WITHIN, known.sum() / 2):
+            return
+        loss = LossCurve([self.losses[i] for i in tiny], tiny.tolist())
+        steep = np.where(self._got, self.grad, -np.inf).max(axis=1)
+        if abs(loss.end - loss.start) < 0.02 * abs(loss.start) and steep[tiny[-1]] > steep[0] - 2:
+            moves, a, b = norm_text(most[tiny].max()), loss_text(loss.start), loss_text(loss.end)
+            text = f"Updates are tiny in {len(tiny)} of {plural(len(self.at), 'frame')}: no parameter moves by more than "
+            text += f"{moves} of its norm, and the loss goes from {a} to {b}."
+            yield self.at_function("small", (int(tiny[0]), int(tiny[-1])), 0, text)
+
+    @property
+    def _got(self) -> np.ndarray:
+        """Which leaves have a gradient that is neither 0 nor broken."""
+        return np.isfinite(self.grad) & (self.grad != NONE)
+
+    @property
+    def _too_small(self) -> np.ndarray:
         with np.errstate(invalid="ignore"):
-            pace = np.where(moved, update + value - grad, -np.inf).max(axis=1, keepdims=True)
-            return pace + grad - value < TINY
+            pace = np.where(self.moved, self.update + self.value - self.grad, -np.inf)
+            return pace.max(axis=1, keepdims=True) + self.grad - self.value < TINY
 
     def never_moved(self) -> set[str]:
         """The leaves that get a gradient in most frames, large enough to move them, and have one value in all frames."""
-        update, grad, value = (self.table.part(kind) for kind in ("update", "grad", "value"))
-        known, got = update != NONE, np.isfinite(grad) & (grad != NONE)
-        still = ((update == -np.inf) | ~known).all(axis=0) & (value == value[:1]).all(axis=0)
+        known = self.update != NONE
+        still = ((self.update == -np.inf) | ~known).all(axis=0) & (self.value == self.value[:1]).all(axis=0)
         still &= (known.sum(axis=0) >= PERSISTS) & self.table.trained
         if not still[self.table.trained].all():
-            still &= ~(self._too_small(update, grad, value) & known).any(axis=0)
-        return {self.table.names[k] for k in np.flatnonzero(still & (got.mean(axis=0) > 0.5)).tolist()}
+            still &= ~(self._too_small & known).any(axis=0)
+        return {self.table.names[k] for k in np.flatnonzero(still & (self._got.mean(axis=0) > 0.5)).tolist()}

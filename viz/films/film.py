@@ -8,7 +8,6 @@ import threading
 from array import array
 from collections.abc import Iterable, Mapping
 from functools import partial
-from operator import is_
 from types import FrameType
 from typing import Any
 
@@ -88,6 +87,9 @@ class Film(Played):
     def __len__(self) -> int:
         return len(self._steps)
 
+    def __bool__(self) -> bool:
+        return True  # ``film or viz.film()``: a film that has no frame yet is still the one to use
+
     steps = property(lambda self: self._steps.tolist(), doc="The training step of each frame.")
     losses = property(
         lambda self: [None if k in self._unknown else x for k, x in enumerate(self._losses)],
@@ -144,6 +146,8 @@ class Film(Played):
                 self._training.after(table, hooks, step)
                 self._newest = here, hooks, loss.detach(), getattr(loss, "output_nr", 0), options
                 first = not self._broken and (hooks.broken() or not (value is None or math.isfinite(value)))
+                if first:
+                    table.info.bad_data = hooks.bad_data()
                 self._broken = self._broken or first
                 if hooks.trouble:
                     self._note(f"step {step}: some numbers could not be read", hooks.trouble[0])
@@ -159,7 +163,10 @@ class Film(Played):
         """Run the pass with our hooks; None where it cannot be filmed."""
         hooks = None
         try:
-            if getattr(loss, "grad_fn", None) is not None:
+            if getattr(loss, "grad_fn", None) is None:
+                if loss.requires_grad and self._training.graphless is None:
+                    self._training.graphless = step
+            else:
                 value = _one_number(loss)
                 nodes, shape = walk(loss.grad_fn)
                 with self._lock:
@@ -201,16 +208,15 @@ class Film(Played):
             table = self._tables[number]
             leaves = [nodes[i].variable for i in table.scene.leaves]
             alive = [ref() for ref in table.leaves]
-            if all(map(is_, alive, leaves)):
-                return table, number, leaves
             if all(old is leaf or old is None for old, leaf in zip(alive, leaves, strict=True)):
-                table.follow(leaves)
+                if any(old is None for old in alive):
+                    table.follow(leaves)
                 return table, number, leaves
         scene = read(shape)
         leaves = [nodes[i].variable for i in scene.leaves]
         tensors, modules = reachable(frame)
         called = [(one_line(name), tensor) for name, tensor in [*self._given_names, *tensors]]
-        parameters = self._training.meet(leaves, modules, step)
+        parameters = self._training.meet(leaves, called, modules, step)
         names = _names(leaves, called, parameters | {id(x): one_line(name) for name, x in self._given_names})
         for number in known:
             if self._tables[number].names == names:  # other tensors in the same variables: a new batch, say

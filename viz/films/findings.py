@@ -30,6 +30,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "dead": ("zero", "flat", "still"),
     "zero": ("flat", "still"),
     "small": ("still", "flat"),
+    "shrinks": ("vanish", "zero", "dead", "rising", "flat", "still", "small"),
     "grew": ("nan", "rising", "flat", "runaway", "explode", "dead"),
     "runaway": ("nan", "explode", "grew", "large", "saturated", "zero", "dead"),
     "rising": ("nan",),
@@ -52,7 +53,7 @@ class Finding:
     ``node`` say where it was seen. ``kind`` is one of: sign (minus a loss, uphill), accumulate (no zero_grad), nll, broadcast,
     double, classes (a loss is given the wrong thing), axis (a softmax over the wrong dimension), unstepped (never moves),
     missing (no path), alike (equal units), explode, start (a large first loss), large (an update), saturated, vanish, dead,
-    zero, small (all updates), grew, rising, runaway, nan, flat, still (lost to rounding), frozen, eval.
+    zero, small (all updates), shrinks (all weights), grew, rising, runaway, nan, flat, still (lost to rounding), frozen, eval.
     """
 
     kind: str

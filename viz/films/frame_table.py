@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .leaf_norms import weak
-from .norms import UNKNOWN, logs
+from .norms import UNKNOWN, logs, weak
 from .pass_hooks import PassHooks, hooked
 from .scene import Scene
 
@@ -34,7 +33,6 @@ class FrameTable:
         parts = ("arrow", "join", "value", "grad", "update", "zero")
         self.columns = {p: slice(e - n, e) for p, n, e in zip(parts, counts, ends, strict=True)}
         self.width = ends[-1]
-        self.unsettled = [UNKNOWN] * len(scene.leaves)
         self.numbers = array("d")
         self.at = array("q")
         # the cosine between each update and the gradient; NaN where it was not measured
@@ -60,7 +58,7 @@ class FrameTable:
         self.alive |= hooks.alive
         self.at.append(frame)
         self.along.append(math.nan)
-        leaves = *hooks.values.norms, *hooks.grads.norms, *self.unsettled
+        leaves = *hooks.values.norms, *hooks.grads.norms, *[UNKNOWN] * len(self.leaves)
         self.numbers.fromlist([*hooks.norms, *joined, *leaves, *zeros])
 
     def settle(self, index: int, ratios: list[float], along: float) -> None:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from ..read.hooks import let_go
-from .leaf_norms import LeafNorms, seen
-from .norms import UNKNOWN, alive, length_of, numbers
+from .norms import UNKNOWN, LeafNorms, alive, length_of, numbers, seen
 from .scene import Arrow, Scene, operation
 
+GIVEN = {f"_saved_{name}" for name in ("self", "other", "input", "mat1", "mat2")}  # what a function was given
 ours = count(1)  # counts the hooks of all films; without a lock, which Ctrl+C could leave locked
 
 # (0: received, 1: sent; the position among these; the arrow, or None for a sum; the gate whose zeros are counted)
@@ -133,30 +133,23 @@ class PassHooks:
         if self.sums is not None:
             self._cover()
             self._first_look()
-        if self.info.equal and not self.info.alike:
-            self._compare_units()
         self.leaves = []
 
     def _first_look(self) -> None:
-        """Find what only a full look shows: weights that are equal in all units, and the number of classes."""
+        """Find what only a full look shows: weights that are equal in all units, as their gradients are, and the number of
+        classes."""
         scene, info = self.scene, self.info
         axes = {
             a.leaf: axis
             for a in scene.arrows
             if a.leaf is not None and (axis := _unit_axis(scene, a)) is not None
         }
-        values = self.values.arrays if axes else []
-        info.equal = [(k, axis) for k, axis in axes.items() if _same_units(values[k], axis)]
+        values, grads = (self.values.arrays, self.grads.arrays) if axes else ([], [])
+        equal = [(k, axis) for k, axis in axes.items() if _same_units(values[k], axis)]
+        info.alike = [k for k, axis in equal if np.any(grads[k]) and _same_units(grads[k], axis, 1e-4)]
         if operation(scene.names[0]) == "NllLoss" and int(info.fixed[0].get("_saved_reduction", 0)) == 1:
             _, sent = info.shapes.get(scene.out[0][0].target, ((), ()))
             info.classes = sent[0][-1] if sent and sent[0] and len(sent[0]) == 2 else 0
-
-    def _compare_units(self) -> None:
-        """Among the weights that are still equal in all units, those that also get equal gradients."""
-        values, grads = self.values.arrays, self.grads.arrays
-        self.info.equal = [(k, axis) for k, axis in self.info.equal if _same_units(values[k], axis)]
-        every = [(k, axis, g) for k, axis in self.info.equal if (g := grads[k]) is not None and g.any()]
-        self.info.alike = [(k, g.shape[axis]) for k, axis, g in every if _same_units(g, axis, 1e-4)]
 
     @np.errstate(over="ignore", invalid="ignore")
     def _cover(self) -> None:
@@ -182,6 +175,16 @@ class PassHooks:
         ]
         scene.covered, scene.plain, scene.plans, scene.others = covered, plain, {}, self.others
         scene.calm = alike == single and all(plain) and not self.info.custom
+
+    def bad_data(self) -> str:
+        """The first data (not results) with NaN or Inf that a function was given, in words; empty if none are known."""
+        for i, name in sorted((key for key in self.saved or () if key[1] in GIVEN), reverse=True):
+            [array] = seen([self.saved[i, name][0]], self.trouble)
+            if array is not None and array.dtype.kind == "f" and not np.isfinite(array).all():
+                what = "NaN" if np.isnan(array).any() else "Inf"
+                data = self.info.others.get((i, name), "the input")
+                return f"{data}, which {self.scene.names[i]} was given, holds {what}"
+        return ""
 
     def broken(self) -> bool:
         """Whether any number seen was not finite."""

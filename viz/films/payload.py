@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from typing import Any
 
 from ..read.text import one_line, shape_text
@@ -59,15 +60,14 @@ def _scene(table: FrameTable, rows: list[Row]) -> dict[str, Any]:
         name = one_line(scene.names[f])
         named = {"name": name, "label": short(name), "row": r, "column": c}
         functions.append(named | {"gate": gates.get(f, -1)})
+    uses = Counter(a.leaf for row in rows for a in row.leaves)
     last_use = {a.leaf: a.index for row in rows for a in row.leaves}
-    counts = {k: sum(a.leaf == k for row in rows for a in row.leaves) for k in range(len(scene.leaves))}
     leaves, box = [], {}
     for r, row in enumerate(rows):
         for place, a in enumerate(row.leaves):
-            name = one_line(table.names[a.leaf])
-            box[a.index] = len(leaves)
+            name, box[a.index] = one_line(table.names[a.leaf]), len(leaves)
             leaf = {"name": name, "label": name.rpartition(".")[2] or name, "leaf": a.leaf, "row": r}
-            use = {"alias": a.index != last_use[a.leaf], "uses": counts[a.leaf], "column": a.index}
+            use = {"alias": a.index != last_use[a.leaf], "uses": uses[a.leaf], "column": a.index}
             leaves.append(leaf | use | {"place": place, "shape": shape_text(table.shapes[a.leaf])})
     arrows, lane_of = [], lanes(scene, row_of)
     for a in sorted(scene.arrows, key=lambda a: (row_of[a.source], row_of.get(a.target, 0))):

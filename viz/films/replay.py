@@ -55,9 +55,9 @@ class SceneInfo:
         self.custom = {i for i, n in enumerate(nodes) if hasattr(type(n), CUSTOM)}  # the user's own rules
         self.module_classes = classes(frame)
         self.shapes: dict[int, tuple] = {}  # what each function receives and sends in the first frame
-        # leaves whose units are alike in the first frame, and how many
-        self.alike: list[tuple[int, int]] = []
+        self.alike: list[int] = []  # leaves whose units are alike in the first frame
         self.classes = 0  # for a classifier with a mean loss; else 0
+        self.bad_data = ""  # the data that hold NaN or Inf, in the first frame that does
         self.why = f"its graph has more than {MOST} nodes" if len(nodes) > MOST else ""
         plain = {}
         for name, tensor in called:

@@ -76,11 +76,14 @@ class Played(Shown):
     def _called(self, otherwise: str = "") -> list[str]:
         return self._labels or [film.title or otherwise for film in self._films]
 
+    def _why_empty(self) -> list[str]:
+        return [finding.text for film in self._films for finding in film.findings]
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The output in a notebook: the live widget, the page in a frame for a saved notebook, one line of text."""
         films, live = self._films, {}
         if not any(map(len, films)):
-            return {"text/plain": repr(self)}
+            return {"text/plain": "\n".join([repr(self), *self._why_empty()])}
         if widgets():
             pane: Any = _pane()(data=payload(films, self._labels))
             pane.layout.width = "100%"
@@ -100,9 +103,8 @@ class Played(Shown):
         """
         path, form = target(path, "a film", ".html", ".gif", ".svg", ".pdf", ".png")
         if not any(map(len, self._films)):
-            raise ValueError(
-                "this film has no frame yet: call film.backward(loss) in the training loop first"
-            )
+            why = " ".join(self._why_empty()) or "call film.backward(loss) in the training loop first"
+            raise ValueError(f"this film has no frame yet: {why}")
         if form == ".html":
             return write_whole(path, page(self._films, self._labels, title=title))
         return (save_gif if form == ".gif" else save_picture)(self._films, self._called(title or ""), path)

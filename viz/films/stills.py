@@ -69,9 +69,6 @@ class Still:
         self.names = x + (self.beside + self.functions * self.fn + 14 if shown else 44)
         self.ribbon = (self.names + 206, x + wide - 16)
 
-    def part(self, decade: float) -> float:
-        return max(0.0, min(1.0, (decade - self.low) / (self.high - self.low)))
-
     def shades(self, decades: np.ndarray) -> list[str]:
         """The colours of a row of norms."""
         known = decades[np.isfinite(decades) & (decades != NONE)]
@@ -153,7 +150,8 @@ class Still:
         shared = any(len(way) == 4 for way, _ in ways)  # the room between rows, by two arrows
         for way, decade in ways:
             most = min(7.0, self.pitch * (0.16 if shared else 0.42))
-            wide = 0.8 + (most - 0.8) * self.part(decade) if abs(decade) < NONE else 1.0
+            part = np.clip((decade - self.low) / (self.high - self.low), 0, 1)
+            wide = 0.8 + (most - 0.8) * part if abs(decade) < NONE else 1.0
             (*way, last, tip), ink = way, ALARM if broken(decade) else "#818a95"
             # the head is between the end of the line and its tip
             end = tip - (tip - last) * min(0.4, 7 / (abs(tip - last) or 1)) if self.fn else tip

@@ -54,31 +54,25 @@ def mistakes(table: Any) -> Iterator[tuple[str, int, str]]:
     yield from _axes(scene, table.info)
 
 
+def _behind(scene: Scene, f: int, past: Collection[str]) -> list[int]:
+    """``f`` and the functions that only functions of these kinds separate from it."""
+    out, todo = [f], [f]
+    while todo:
+        for a in scene.out.get(todo.pop(), ()):
+            if a.leaf is None and a.target not in out:
+                out.append(a.target)
+                todo += [a.target] * (operation(scene.names[a.target]) in past)
+    return out
+
+
 def _inputs(scene: Scene, f: int) -> list[int]:
     """The functions whose results ``f`` was given, whole or in part."""
-    out: list[int] = []
-    todo = [a.target for a in scene.out.get(f, ()) if a.leaf is None]
-    while todo:
-        g = todo.pop()
-        if operation(scene.names[g]) in PARTS:
-            todo += [a.target for a in scene.out.get(g, ()) if a.leaf is None]
-        elif g not in out:
-            out.append(g)
-    return out
+    return [g for g in _behind(scene, f, PARTS)[1:] if operation(scene.names[g]) not in PARTS]
 
 
 def top_of(scene: Scene) -> list[int]:
     """The functions of the loss: those that only pointwise functions and sums separate from the root."""
-    top, todo = [0], [0]
-    while todo:
-        f = todo.pop()
-        if operation(scene.names[f]) not in POINTWISE:
-            continue
-        for a in scene.out.get(f, ()):
-            if a.leaf is None and a.target not in top:
-                top.append(a.target)
-                todo.append(a.target)
-    return top
+    return _behind(scene, 0, POINTWISE) if operation(scene.names[0]) in POINTWISE else [0]
 
 
 def _shape(info: Any, f: int, side: int, slot: int = 0) -> tuple[int, ...]:

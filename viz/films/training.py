@@ -6,19 +6,22 @@
 from __future__ import annotations
 
 import math
+import re
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..read.text import shape_text
 from .analysis import SceneAnalysis
 from .findings import Finding, agree, listed, ordered
 from .frame_table import FrameTable
-from .leaf_norms import LeafNorms, seen
 from .loss_curve import LossCurve, loss_text
-from .norms import numbers
+from .norms import LeafNorms, numbers, seen
 
+Named = list[tuple[str, Any]]  # the caller's names for tensors, those that optimizers hold among them
 SAMPLED = 16, 8  # the direction of the update is measured in the first 16 frames, then in every 8th
+OF_OPTIMIZER = re.compile(r"(.*)\.param_groups\[\d+\]\['params'\]\[\d+\]")  # the path of a tensor
 MODES = ("Dropout", "BatchNorm")  # modules that compute something else in eval mode
 
 
@@ -44,14 +47,25 @@ class TrainingState:
         self.frozen: dict[str, int] = {}
         self.added: dict[str, int] = {}
         self.in_eval: dict[str, int] = {}
+        self.graphless: int | None = None  # the first step whose loss was a leaf
         self.was_training: set[str] = set()
         self._modes: dict[str, Any] = {}
         # leaf -> step: it moved, and the gradient that moved it was still there
         self._kept_grad: dict[int, int] = {}
 
-    def meet(self, leaves: list[Any], modules: dict[str, Any], step: int) -> dict[int, str]:
+    def meet(self, leaves: list[Any], called: Named, modules: dict[str, Any], step: int) -> dict[int, str]:
         """For a new graph, the names (by id) of all other parameters of the models whose parameters it reaches."""
         reached, names, known = {id(leaf) for leaf in leaves}, {}, set()
+        first = {id(tensor): name for name, tensor in reversed(called)}
+        optimizers: dict[str, list[Any]] = {}
+        for name, tensor in called:
+            if within := OF_OPTIMIZER.fullmatch(name):
+                optimizers.setdefault(within[1], []).append(tensor)
+        for held in optimizers.values():
+            for p in held if any(id(p) in reached for p in held) else ():
+                if id(p) not in reached and p.grad is None and p.requires_grad:
+                    unnamed = rf"\1's parameter of shape {shape_text(tuple(p.shape))}"
+                    self.missing.setdefault(OF_OPTIMIZER.sub(unnamed, first[id(p)]), step)
         for path, model in modules.items():
             if id(model) in known:
                 continue  # a part of a model seen before
@@ -120,32 +134,27 @@ class TrainingState:
 
     def found(self, steps: list[int], reached: set[str]) -> Iterator[tuple[str, int, str, str, bool]]:
         """(kind, step, name, text, whether it is an alarm) for everything that was seen."""
-        missing = {name: step for name, step in self.missing.items() if name not in reached}
-        if missing:
-            get, it = agree(missing, "gets", "get"), agree(missing, "it", "them")
-            text = f"{listed(missing)} {get} no gradient: no path from the loss reaches {it}."
-            yield "missing", min(missing.values()), next(iter(missing)), text, True
+        for kind, known in (("missing", self.missing), ("frozen", self.frozen)):
+            if left := {name: step for name, step in known.items() if name not in reached}:
+                get, are, it = agree(left, "gets", "get"), agree(left, "is", "are"), agree(left, "it", "them")
+                text = f"{listed(left)} {are} frozen: requires_grad is False, so no gradient is computed."
+                if kind == "missing":
+                    text = f"{listed(left)} {get} no gradient: no path from the loss reaches {it}."
+                yield kind, min(left.values()), next(iter(left)), text, kind == "missing"
         if self.added:
             first = min(self.added.values())
             text = f"Gradients add up from step to step: at step {first}, .grad of {listed(self.added)} still held "
             text += "the gradient of the step before, which had moved the weights. Is optimizer.zero_grad() called?"
             yield "accumulate", first, next(iter(self.added)), text, True
-        frozen = {name: step for name, step in self.frozen.items() if name not in reached}
-        if frozen:
-            are, it = agree(frozen, "is", "are"), agree(frozen, "it", "them")
-            text = (
-                f"{listed(frozen)} {are} frozen: requires_grad is False, so no gradient is computed for {it}."
-            )
-            yield "frozen", min(frozen.values()), next(iter(frozen)), text, False
         if self.in_eval:
             first, names = min(self.in_eval.values()), self.in_eval
-            does = ["nothing is dropped"] * any("Dropout" in n for n in names)
-            does += ["running statistics are used, and not updated"] * any("BatchNorm" in n for n in names)
+            does = ["running statistics are used but not updated"] * any("BatchNorm" in n for n in names)
+            does += ["nothing is dropped"] * any("Dropout" in n for n in names)
             text = f"{listed(names)} {agree(names, 'is', 'are')} in eval mode"
             if self.was_training & names.keys():
                 has = agree(names, "has", "have")
                 text = f"{listed(names)} {has} been in eval mode since step {first}, after training mode"
-            text += f": {', '.join(does)}."
+            text += f": {', and '.join(does)}."
             yield "eval", first, next(iter(names)), text, False
 
 
@@ -157,8 +166,11 @@ def findings_of(
     scene_of: list[int],
 ) -> list[Finding]:
     """Everything that a film shows, in words, ordered."""
-    if not steps:
-        return []
+    out: list[Finding] = []
+    if (step := training.graphless) is not None:
+        text = f"The loss of step {step} has no graph, so no parameter gets a gradient from it: it was made from a number, "
+        text += "such as loss.item(), or detached, and asks for a gradient itself."
+        out.append(Finding("missing", step, step, "", "", text))
     groups = {n: frozenset(a.table.names) for n, a in analyses.items()}
     frames: dict[frozenset, list[int]] = {}
     for frame, scene in enumerate(scene_of):
@@ -166,7 +178,6 @@ def findings_of(
             frames.setdefault(groups[scene], []).append(frame)
     alone = max(map(len, frames.values()), default=0) > 0.9 * sum(map(len, frames.values()))
     curves = {g: LossCurve([losses[i] for i in at], at, alone) for g, at in frames.items()}
-    out: list[Finding] = []
     for n, analysis in analyses.items():
         out += analysis.found(curves[groups[n]])
     nan = sorted((f for f in out if f.kind == "nan"), key=lambda f: f.step)

@@ -25,7 +25,7 @@ export function coloursOf(el) {
 const MARKS = [
   ["M2.8 1L6.5 4.7 10.2 1 12 2.8 8.3 6.5 12 10.2 10.2 12 6.5 8.3 2.8 12 1 10.2 4.7 6.5 1 2.8z", "alarm", "nan"],
   ["M6.5 1L12 11.5H1z", "up-2", "explode grew rising runaway"],
-  ["M1 2h11L6.5 12z", "down-2", "vanish still saturated zero small"],
+  ["M1 2h11L6.5 12z", "down-2", "vanish still saturated zero small shrinks"],
   ["M6.5 1.2a5.3 5.3 0 1 0 .01 0zM6.5 3a3.5 3.5 0 1 1-.01 0z", "mute", "missing dead flat frozen eval"],
   ["M1.2 6.8l1.6-1.6 2.5 2.5 5-5.2 1.6 1.6-6.6 6.8z", "leaf-line", "fine"],
   ["M6.5 .6l5.9 5.9-5.9 5.9L.6 6.5z", "now", ""], // all others: something in the training itself
