@@ -14,7 +14,7 @@ import minigrad as mg
 import viz
 from tests.viz_gallery import GALLERY
 from viz.picture.layout import painted
-from viz.show.frames import DPI, for_slides, frame_dot, windows
+from viz.show.frames import DPI, for_slides, frame_dot
 from viz.show.payload import Payload
 
 
@@ -51,8 +51,7 @@ def test_each_frame_is_the_picture_that_was_painted(tmp_path: Path):
     path = stepper.save(tmp_path / "steps.gif")
     assert path.stat().st_size < 90_000
     data, picture = stepper.data, for_slides(stepper.data)
-    seen = enumerate(windows(data, picture, DPI))
-    pictures = [painted(frame_dot(data, picture, k, w), "png", DPI) for k, w in seen]
+    pictures = [painted(frame_dot(data, picture, k), "png", DPI) for k in range(6)]
     with Image.open(path) as gif:
         for k, single in enumerate(pictures):
             gif.seek(k)
@@ -72,9 +71,7 @@ def test_the_png_series_is_numbered_and_of_one_size(tmp_path: Path):
 def test_a_frame_says_what_the_stepper_says():
     data = diamond().data
     dot = dot_of(data, 4)
-    caption = (
-        re.search(r'caption0 -> caption1 \[.*label="((?:[^"\\]|\\.)*)"', dot).group(1).replace("\\l", " ")
-    )
+    caption = re.search(r'caption \[.*label="((?:[^"\\]|\\.)*)"', dot).group(1).replace("\\l", " ")
     assert caption.split() == data["steps"][3]["sentence"].split()
     badges = dict(re.findall(r'^(f\d+)_n \[.*label="(\d+)"', dot, flags=re.M))
     assert badges == {step["node"]: str(number) for number, step in enumerate(data["steps"][:4], 1)}
@@ -96,18 +93,16 @@ def deep() -> viz.stepper.Stepper:
     return viz.step((net(mg.ones(4, 6)) ** 2).mean(), view="functions")
 
 
-@pytest.mark.long
-def test_a_large_picture_is_followed_in_a_frame_of_1080_pixels(tmp_path: Path):
-    stepper = deep()
-    data = stepper.data
-    seen = windows(data, for_slides(data), DPI)
-    assert len(seen) == len(data["steps"]) + 1 and len({w[:2] for w in seen}) > 3
-    for step, (x, y, w, h) in zip(data["steps"], seen[1:], strict=True):
-        nx, ny, nw, nh = data["nodes"][step["node"]]["at"]
-        assert x <= nx and nx + nw <= x + w and y <= ny and ny + nh <= y + h
-        assert x >= 0 and x + w <= data["width"] + 0.01 and y >= 0 and y + h <= data["height"] + 0.01
+def test_slides_show_a_picture_that_is_narrow_enough_and_all_of_it(tmp_path: Path):
+    layers = [part for _ in range(6) for part in (mg.nn.Linear(6, 6), mg.nn.Tanh())]
+    stepper = viz.step((mg.nn.Sequential(*layers)(mg.ones(4, 6)) ** 2).mean())
+    places = for_slides(stepper.data).at
     with Image.open(stepper.save(tmp_path / "deep.gif")) as gif:
-        assert gif.width <= 1080 and gif.height <= 810
+        assert (
+            gif.width <= 1100
+            and gif.width >= places.width * DPI / 72
+            and gif.height > places.height * DPI / 72
+        )
 
 
 def test_an_arrow_shows_the_numbers_or_a_heat_map():

@@ -6,7 +6,6 @@ nothing moves. A frame has other colours and numbers, and in addition badges and
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections import Counter
 from dataclasses import replace
@@ -24,13 +23,11 @@ from ..read.values import Value
 from ..run.steps import Step
 from .payload import Payload
 
-WIDEST, HIGHEST, DPI = 1080, 810, 100  # of a GIF: size in pixels, and pixels per inch
+WIDEST, DPI = 1080, 100  # of a GIF: pixels, if a picture is narrow enough; pixels per inch
 CAPTION = 46.0  # points below the picture, for the sentence
 NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
 GROUND = "#fdebdd"  # of a node as it fires
 FOLLOWS = ("tensor", "value", "gradient", "leaf")  # items that show what their function did
-
-Window = tuple[float, float, float, float]
 
 
 def _number(value: Value, fill: str | None = None) -> str:
@@ -123,46 +120,15 @@ class _Moment:
         return look | {"label": f"<{_number(value, fill)}>", "lp": place, "fontcolor": quoted(colour)}
 
 
-def windows(data: Payload, picture: Picture, dpi: int) -> list[Window]:
-    """The part of the picture in sight before the first step and after each: x, y, width, height in points.
-
-    It is the whole picture if a frame has room for it. Otherwise the window follows the node that fires and the nodes that
-    it sends to, and moves no more than it must.
-    """
-    places = picture.at
-    width, height = max(places.width, 420.0), places.height
-    pixel = 72 / dpi
-    size = min(width, (WIDEST - 2) * pixel), min(height + CAPTION, HIGHEST * pixel)
-    wide, high = (pixel * math.ceil(x / pixel - 0.01) for x in size)  # whole pixels: no edge shows through
-    size = wide, high - CAPTION
-    head = {edge: link.head for link in picture.links for edge in (link.edge, *link.more)}
-    at, out = [0.0, 0.0], []
-    for step in [*data.trace.steps[:1], *data.trace.steps]:
-        # the node itself last: it must be in sight, whatever else is
-        sent_to = [head[x.edge] for x in step.sent if x.edge in head]
-        for item in [*sent_to, picture.of_function[step.function]]:
-            room = zip(places.items[item.id], (item.width, item.height), (width, height), size, strict=True)
-            for axis, (start, long, whole, sight) in enumerate(room):
-                near = max(min(at[axis], start - 30), start + long + 30 - sight)
-                at[axis] = max(0.0, min(near, whole - sight))
-        out.append((*at, *size))
-    return out
-
-
-def frame_dot(data: Payload, picture: Picture, k: int, window: Window | None = None) -> str:
-    """The picture after ``k`` steps, or the part of it in ``window``, as DOT with all places fixed."""
+def frame_dot(data: Payload, picture: Picture, k: int) -> str:
+    """The picture after ``k`` steps as DOT with all places fixed."""
     places, now = picture.at, _Moment(data, picture, k)
-    left, top, wide, high = window or (0.0, 0.0, max(places.width, 420.0), places.height)
+    wide, tall = max(places.width, 420.0), places.height + CAPTION  # with room for the sentence
 
     def at(x: float, y: float) -> str:
         return f"{x:.2f},{places.height - y:.2f}"
 
-    wide_all, high_all = max(places.width, 420.0), places.height + CAPTION
-    room = f'width={wide_all / 72:.3f} height={high_all / 72:.3f} pos="{at(wide_all / 2, high_all / 2)}!"'
-    more = [f"page [{room}];"]  # with room for the sentence
-    if window:
-        middle = at(left + wide / 2, top + (high + CAPTION) / 2)
-        more += [f'graph [viewport="{wide:.2f},{high + CAPTION:.2f},1,{middle}"];']
+    more = [f'page [width={wide / 72:.3f} height={tall / 72:.3f} pos="{at(wide / 2, tall / 2)}!"];']
     for item, number in ((item, now.number(item)) for item in picture.items):
         if not number:
             continue
@@ -178,12 +144,8 @@ def frame_dot(data: Payload, picture: Picture, k: int, window: Window | None = N
         more.append(f'{item.id}_n [pos="{middle}!" {size} {look}];')
     lines = textwrap.wrap(now.sentence, max(36, int(wide / 6.6)))[:3]
     said = '"' + "\\l".join(quoted(line)[1:-1] for line in lines) + '\\l"'
-    # on a white plate over what the window cuts off: a thick line, for arrows are painted after nodes
-    y, ends = top + high + CAPTION / 2, (left - 9, left + wide + 9)
-    more += [f'caption{i} [style=invis width=0 height=0 pos="{at(x, y)}!"];' for i, x in enumerate(ends)]
-    plate = f'pos="{at(ends[0], y)} {at(left, y)} {at(left + wide, y)} {at(ends[1], y)}" penwidth={CAPTION} color=white'
-    look = f'lp="{at(left + wide / 2, y)}" fontsize=11 fontcolor=black'
-    more.append(f"caption0 -> caption1 [{plate} arrowhead=none label={said} {look}];")
+    middle = at(wide / 2, tall - CAPTION / 2)
+    more.append(f'caption [shape=plain fixedsize=false pos="{middle}!" fontsize=11 label={said}];')
     return language.fixed(picture, places, now.look, now.seen, more)
 
 
@@ -196,17 +158,17 @@ def for_slides(data: Payload) -> Picture:
 
 
 def save_gif(data: Any, path: Path, seconds: float = 1.5) -> Path:
-    """All steps as one animated GIF, which follows them in a large picture; the last frame is shown twice as long."""
+    """All steps as one animated GIF; the last frame is shown twice as long."""
     picture, count = for_slides(data), len(data["steps"]) + 1
-    seen = enumerate(windows(data, picture, DPI))
-    frames = [painted(frame_dot(data, picture, k, window), "gif", DPI) for k, window in seen]
+    frames = [painted(frame_dot(data, picture, k), "gif", DPI) for k in range(count)]
     return write_whole(path, animation(frames, [seconds] * (count - 1) + [2 * seconds], [NOW, DONE, WAIT]))
 
 
 def save_pngs(data: Any, path: Path) -> list[Path]:
     """``steps.png`` becomes steps-00.png (before the first step), steps-01.png, ..."""
-    for_slides(data)
-    digits = max(2, len(str(len(data["steps"]))))
-    paths = [path.with_name(f"{path.stem}-{k:0{digits}d}.png") for k in range(len(data["steps"]) + 1)]
-    first = data.shown[0]
-    return [write_whole(file, painted(frame_dot(data, first, k), "png", 144)) for k, file in enumerate(paths)]
+    picture, count = for_slides(data), len(data["steps"]) + 1
+    digits = max(2, len(str(count - 1)))
+    paths = [path.with_name(f"{path.stem}-{k:0{digits}d}.png") for k in range(count)]
+    return [
+        write_whole(file, painted(frame_dot(data, picture, k), "png", 144)) for k, file in enumerate(paths)
+    ]
