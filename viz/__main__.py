@@ -48,7 +48,7 @@ def record(
         raise CannotStep(f"{target!r} must be FILE.py:NAME, for example train.py:loss")
     path = Path(file)
     if not path.is_file():
-        raise CannotStep(f"there is no file {file}")
+        raise CannotStep(f"{file} is a folder, not a script" if path.is_dir() else f"there is no file {file}")
     before, sys.argv = sys.argv, [str(path), *arguments]
     sys.path.insert(0, str(path.resolve().parent))  # as `python file.py` does
     try:

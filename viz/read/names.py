@@ -13,7 +13,8 @@ import re
 import sysconfig
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
+from traceback import walk_stack
 from types import FrameType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
@@ -62,30 +63,28 @@ def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[s
     return tensors, modules
 
 
-def _further_out(graph: Graph, frame: FrameType | None, modules: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _further_out(graph: Graph, frame: FrameType, modules: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Names for leaves that have none so far, from the functions that called the caller: a program may keep its model
     and pass only the loss to a function that draws it. Last come all living modules. Notes which modules
     hold them."""
-    for step in range(FURTHEST + 1 if frame is not None else 0):
-        frame = getattr(frame, "f_back", None)
-        unnamed = {id(f.leaf): f.leaf for f in graph.leaves if not f.outputs[0].named}
-        if not unnamed:
-            return
-        if frame is None or step == FURTHEST:
-            frame, parameters = None, {k for k, leaf in unnamed.items() if _is_parameter(leaf)}
-            found, held = held_by(_alive(parameters, modules)) if parameters else ([], {})
-        # frames of Jupyter, pytest and Python hold many objects, but no model
-        elif frame.f_code.co_filename.startswith(LIBRARIES):
-            continue
-        else:
-            found, held = reachable(frame)
-        names = [(name, tensor) for name, tensor in found if id(tensor) in unnamed]
+
+    def unnamed() -> dict[int, Any]:
+        return {id(f.leaf): f.leaf for f in graph.leaves if not f.outputs[0].named}
+
+    def of_leaves(found: list[tuple[str, Any]], held: dict[str, Any]) -> list[tuple[str, Any]]:
+        wanted = unnamed()
+        names = [(name, tensor) for name, tensor in found if id(tensor) in wanted]
         for path, module in held.items():
             if any(name.startswith(path) for name, _ in names):
                 modules.setdefault(path, module)
-        yield from names
-        if frame is None:
-            return
+        return names
+
+    for caller, _ in islice(walk_stack(frame), 1, FURTHEST + 1):
+        # frames of Jupyter, pytest and Python hold many objects, but no model
+        if unnamed() and not caller.f_code.co_filename.startswith(LIBRARIES):
+            yield from of_leaves(*reachable(caller))
+    if parameters := {key for key, leaf in unnamed().items() if _is_parameter(leaf)}:
+        yield from of_leaves(*held_by(_alive(parameters, modules)))
 
 
 def _is_parameter(x: Any) -> bool:
@@ -191,7 +190,8 @@ def give_names(
     plain: dict[int, str] = {}
     found, graph.modules = reachable(frame)
     places: dict[tuple | None, Any] = {place(f.leaf): (f, 0) for f in graph.leaves}
-    for name, tensor in chain(overrides(names), found, _further_out(graph, frame, graph.modules)):
+    further_out = _further_out(graph, frame, graph.modules) if frame is not None else ()
+    for name, tensor in chain(overrides(names), found, further_out):
         name = one_line(name) or "?"
         f, nr = graph.made(tensor)
         if f is None:

@@ -153,13 +153,16 @@ def worked_out(graph: Graph) -> dict[Function, Value]:
 
 Shape = tuple[int, ...]
 
-_UNARY = (
-    "Neg Reciprocal Abs Exp Expm1 Log Log2 Log10 Log1P Sqrt Rsqrt Sin Cos Tan Asin Acos Atan Sinh "
-    "Cosh Erf Tanh Sigmoid Relu LeakyRelu Softplus Silu Gelu Elu Softmax LogSoftmax Clone Cumsum Cumprod "
-    "Flip Roll Tril Triu ClampMin ClampMax Clamp ToCopy MaskedFill CopyBackwards CopySlices"
+_ENTRY_BY_ENTRY = (
+    "Neg Reciprocal Abs Exp Expm1 Log Log2 Log10 Log1P Sqrt Rsqrt Sin Cos Tan Asin Acos Atan Sinh Cosh Erf Tanh Sigmoid Relu "
+    "LeakyRelu Softplus Silu Gelu Elu Clone ClampMin ClampMax Clamp"
 )
-UNARY = frozenset(_UNARY.split())
-BINARY = ["Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum"]
+_SAME_SHAPE = (
+    "Softmax LogSoftmax Cumsum Cumprod Flip Roll Tril Triu ToCopy MaskedFill CopyBackwards CopySlices"
+)
+UNARY = frozenset(f"{_ENTRY_BY_ENTRY} {_SAME_SHAPE}".split())
+BINARY = frozenset({"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum"})
+POINTWISE = BINARY | {*_ENTRY_BY_ENTRY.split(), "Square", "Where"}  # functions whose rule acts entry by entry
 SCALAR = ["SumBackward0", "MeanBackward0", "Dot", "MaxBackward1", "MinBackward1", "ProdBackward0"]
 _REDUCED = "SumBackward1 MeanBackward1 ProdBackward1 MaxBackward0 MinBackward0 Amax Amin Var Std"
 REDUCED = _REDUCED.split()

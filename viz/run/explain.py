@@ -11,6 +11,7 @@ from ..read import names as naming
 from ..read import rules
 from ..read.graph import Function
 from ..read.names import target_name
+from ..read.replay import BINARY
 from ..read.text import clipped, plural, shape_text
 from ..read.values import Value, same, short
 from .steps import Accumulated, Part, Sent, Step, Trace, Waiting
@@ -201,7 +202,7 @@ def _of(name: str) -> str:
     return f"({name})" if " " in name or "(" in name else name
 
 
-_BROADCASTS = {"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum", "Where", "MseLoss", "Addmm"}
+_BROADCASTS = BINARY | {"Where", "MseLoss", "Addmm"}
 
 
 def _reduced(f: Function, big: tuple[int, ...], small: tuple[int, ...]) -> str | None:

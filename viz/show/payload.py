@@ -19,6 +19,7 @@ from ..read.arguments import check_flags
 from ..read.graph import Edge, Function, Graph
 from ..read.names import operand_names, target_name
 from ..read.recall import prepare
+from ..read.replay import POINTWISE
 from ..read.source import source_of
 from ..read.text import one_line, plural, shape_text
 from ..read.values import Value
@@ -244,14 +245,6 @@ def _nodes(p: Picture, at: Places, step_of: dict) -> dict:
     return out
 
 
-# functions whose rule acts entry by entry
-POINTWISE = {
-    "Add", "Sub", "Rsub", "Mul", "Div", "Neg", "Pow", "Exp", "Expm1", "Log", "Log1p", "Log2", "Log10", "Sqrt", "Rsqrt",
-    "Sin", "Cos", "Tan", "Tanh", "Sinh", "Cosh", "Sigmoid", "Relu", "Abs", "Square", "Reciprocal", "Clamp", "Softplus",
-    "Silu", "Gelu", "LeakyRelu", "Elu", "Clone", "Where",
-}  # fmt: skip
-
-
 def _step(s: Step) -> dict:
     a = s.accumulate
     accumulate = a and {key: _json(getattr(a, key)) for key in ("before", "contribution", "after")}
@@ -265,7 +258,7 @@ def _step(s: Step) -> dict:
         "node": ident(s.function),
         "name": s.name,
         "tensor": s.tensor,
-        "pointwise": s.name.partition("Backward")[0] in POINTWISE or None,
+        "pointwise": rules.base_name(s.name) in POINTWISE or None,
         "rules": [{"input": name, "code": code, "math": math} for name, code, math in told],
         "incoming": [{"from": ident(p.edge and p.edge.source), "value": _json(p.value)} for p in s.parts],
         "total": _json(s.total),
