@@ -79,7 +79,8 @@ def _further_out(graph: Graph, frame: FrameType, modules: dict[str, Any]) -> Ite
                 modules.setdefault(path, module)
         return names
 
-    for caller, _ in islice(walk_stack(frame), 1, FURTHEST + 1):
+    outer = getattr(frame, "f_back", None)
+    for caller, _ in islice(walk_stack(outer), FURTHEST) if outer is not None else ():
         # frames of Jupyter, pytest and Python hold many objects, but no model
         if unnamed() and not caller.f_code.co_filename.startswith(LIBRARIES):
             yield from of_leaves(*reachable(caller))
