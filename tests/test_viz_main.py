@@ -29,6 +29,11 @@ def loss():
 
 total = loss()
 number = 3
+model = torch.nn.Linear(2, 1)
+
+
+def of(x):
+    return (x * w).sum()
 """
 
 
@@ -80,10 +85,16 @@ def test_it_runs_from_the_command_line_and_can_ask(program: Path):
         ("nowhere.py:loss", "there is no file nowhere.py"),
         ("{program}:missing", "no 'missing' that is a tensor or makes one. Its tensors: w, total"),
         ("{program}:number", "needs a tensor"),
+        ("{folder}:loss", "is a folder, not a script"),
+        ("{program}:model", "takes arguments: name a tensor such as the loss"),
+        ("{program}:of", "takes arguments: name a tensor such as the loss"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_sentence(program: Path, target: str, says: str, capsys):
-    assert main([target.format(program=program), "-o", str(program.with_name("x.html"))]) == 2
+    assert (
+        main([target.format(program=program, folder=program.parent), "-o", str(program.with_name("x.html"))])
+        == 2
+    )
     error = capsys.readouterr().err
     assert error.startswith("viz: ") and says in error
     assert not program.with_name("x.html").exists()

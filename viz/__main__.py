@@ -11,17 +11,18 @@ raises, prints its traceback and the operation that failed; exit code 1.
 from __future__ import annotations
 
 import argparse
+import inspect
 import runpy
 import sys
 import traceback
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from .picture.views import VIEWS
 from .read.failure import said
-from .read.graph import is_tensor
+from .read.graph import is_module, is_tensor
 from .read.record import Recording
 from .show.ask import MODES
 from .show.failed import failure
@@ -55,13 +56,16 @@ def record(
         with Recording(str(path)):
             scope = runpy.run_path(str(path), run_name="__viz__")
             found = scope.get(name)
-            if callable(found) and not is_tensor(found):
+            if callable(found) and not is_tensor(found) and not _needs_arguments(found):
                 found = found()
     except Exception as error:
         raise Raised from error
     finally:
         sys.path.pop(0)
         sys.argv = before
+    if callable(found) and not is_tensor(found):
+        wanted = "a tensor such as the loss, or a function without arguments that returns it"
+        raise CannotStep(f"{name!r} of {file} takes arguments: name {wanted}")
     tensors = {key: value for key, value in scope.items() if not key.startswith("_") and is_tensor(value)}
     if found is None:
         known = ", ".join(tensors) or "none"
@@ -72,6 +76,12 @@ def record(
     # called from a frame with the script's variables, so that tensors get their names
     given = {"step": step, "given": {"view": view, "ask": ask, "names": tensors}, "roots": roots}
     return cast(Stepper, eval("step(*roots, **given)", scope, given))
+
+
+def _needs_arguments(function: Callable[..., Any]) -> bool:
+    called = getattr(function, "forward", function) if is_module(type(function)) else function
+    given = [p for p in inspect.signature(called).parameters.values() if p.default is p.empty]
+    return any(p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in given)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -67,6 +67,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 def _noting(method: Callable[..., Any], recordings: list[Recording]) -> Callable[..., Any]:
     @functools.wraps(method)
     def noting(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # a debugger of IPython's opens in the program
         try:
             made = method(*args, **kwargs)
         except Exception as error:
