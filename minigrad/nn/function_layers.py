@@ -73,17 +73,17 @@ def layer(
     shown: str | None = None,
     one: str = "",
     by_name: str = "",
+    without: str = "_stacklevel dtype",
     **defaults: object,
 ) -> type[Layer]:
     """The module of a function: its constructor takes the arguments of `function` other than the inputs.
 
     inputs: the names of those. shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those
-    that are kept as a tuple of one number; by_name: those that are not given by position; defaults: those that differ in
-    PyTorch's layer.
+    that are kept as a tuple of one number; by_name: those that are not given by position; without: those that PyTorch's layer
+    does not have; defaults: those that differ there.
     """
-    rest = list(inspect.signature(function).parameters.values())
-    rest = rest[len(inputs.split()) :]
-    rest = [p for p in rest if p.name not in ("_stacklevel", "dtype")]
+    rest = list(inspect.signature(function).parameters.values())[len(inputs.split()) :]
+    rest = [p for p in rest if p.name not in without.split()]
     rest.sort(key=lambda p: p.name in by_name.split())
     options = [p.replace(kind=p.POSITIONAL_OR_KEYWORD, default=defaults.get(p.name, p.default)) for p in rest]
     options = [p.replace(kind=p.KEYWORD_ONLY) if p.name in by_name.split() else p for p in options]

@@ -11,12 +11,12 @@ from .function_layers import Layer, layer
 BUFFERS = ("weight", "pos_weight")  # tensors, which move and are saved with the module
 
 
-def loss(name: str, function: Callable, inputs: str = "input target") -> type[Layer]:
+def loss(name: str, function: Callable, inputs: str = "input target", without: str = "") -> type[Layer]:
     """The module of a loss, a function of these inputs. Its numbers may be given in order, other options by name.
 
     In PyTorch the arguments after the numbers are old flags: a prediction passed there by mistake is used as a truth value.
     """
-    layer_class = layer(name, function, inputs, shown="")
+    layer_class = layer(name, function, inputs, shown="", without=without)
     given = list(inspect.signature(function).parameters.values())[len(inputs.split()) :]
     numbers = [p.name for p in given if p.kind is p.POSITIONAL_OR_KEYWORD]
     parameters = layer_class.__signature__.parameters.values()
@@ -34,10 +34,10 @@ def loss(name: str, function: Callable, inputs: str = "input target") -> type[La
     return layer_class
 
 
-MSELoss = loss("MSELoss", F.mse_loss)
-L1Loss = loss("L1Loss", F.l1_loss)
+MSELoss = loss("MSELoss", F.mse_loss, without="weight")
+L1Loss = loss("L1Loss", F.l1_loss, without="weight")
 SmoothL1Loss = loss("SmoothL1Loss", F.smooth_l1_loss)
-HuberLoss = loss("HuberLoss", F.huber_loss)
+HuberLoss = loss("HuberLoss", F.huber_loss, without="weight")
 NLLLoss = loss("NLLLoss", F.nll_loss)
 CrossEntropyLoss = loss("CrossEntropyLoss", F.cross_entropy)
 BCELoss = loss("BCELoss", F.binary_cross_entropy)

@@ -7,6 +7,7 @@ dimensions, and with too many and too few. Whatever is raised must be PyTorch's 
 from __future__ import annotations
 
 import inspect
+import operator
 import random
 import re
 import warnings
@@ -194,6 +195,18 @@ def test_the_inputs_of_a_layer_have_pytorchs_names(torch) -> None:
     both = {n: (inputs(layer), inputs(getattr(torch.nn, n))) for n, layer in layers.items()}
     assert len(both) > 80
     assert not {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+
+
+def test_constructors_have_no_arguments_that_pytorchs_lack_and_the_same_defaults(torch) -> None:
+    wrong = []
+    for place in ("nn", "optim", "optim.lr_scheduler", "utils.data"):
+        ours, theirs = operator.attrgetter(place)(minigrad), operator.attrgetter(place)(torch)
+        for name in [n for n in dir(ours) if isinstance(getattr(ours, n), type) and n in dir(theirs)]:
+            own, other = (inspect.signature(getattr(library, name)).parameters for library in (ours, theirs))
+            if "args" not in other:  # a class whose signature PyTorch does not show
+                wrong += [(name, n) for n, p in own.items() if p.kind is not p.VAR_KEYWORD and
+                          (n not in other or p.default != other[n].default)]  # fmt: skip
+    assert not wrong
 
 
 LAYERS = """MSELoss()(input=x, target=x)|MSELoss()(x, target=x + 1)|MSELoss()(x)|MSELoss()(x, x, x)|MSELoss()(x, x, "mean")
