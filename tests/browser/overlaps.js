@@ -6,6 +6,15 @@
     const r = el.getBoundingClientRect(), cut = r.height * crop;
     boxes.push({ kind, who, el, left: r.left, right: r.right, top: r.top + cut, low: r.bottom - cut, says: kind === "head" ? who : el.closest(".node, .label, .mgv-label, .cluster")?.querySelector("text")?.textContent ?? who });
   };
+  const known = (globalThis.pointsOfPaths ??= new Map()); // at other sizes and steps the same paths are drawn again
+  const along = (line) => { // points of it, four units apart; the browser walks the whole path for each of them
+    const path = line.getAttribute("d");
+    if (!known.has(path)) {
+      const length = line.getTotalLength(), count = Math.ceil(length / 4);
+      known.set(path, Array.from({ length: count + 1 }, (_, i) => line.getPointAtLength((length * i) / count)));
+    }
+    return known.get(path);
+  };
   for (const group of svg.querySelectorAll("g.node")) {
     if (!seen(group)) continue;
     add("node", group.dataset.id, group.querySelector(".shape"));
@@ -15,9 +24,8 @@
   for (const group of svg.querySelectorAll("g.edge")) {
     const line = group.querySelector(".line"), who = group.dataset.id;
     if (!line || !seen(line)) continue;
-    const to = line.getScreenCTM(), count = Math.ceil(line.getTotalLength() / 4), points = [];
-    for (let i = 0; i <= count; i++) { const { x, y } = line.getPointAtLength((line.getTotalLength() * i) / count).matrixTransform(to); points.push([x, y]); }
-    lines.push({ who, points });
+    const to = line.getScreenCTM();
+    lines.push({ who, points: along(line).map((point) => point.matrixTransform(to)).map(({ x, y }) => [x, y]) });
     for (const part of group.querySelectorAll(".head")) add("head", who, part);
     for (const part of group.querySelectorAll(".hook")) add("mark", who, part);
     for (const plate of group.querySelectorAll(".label-bg, .plate")) if (seen(plate)) add("label", who, plate);

@@ -1,4 +1,5 @@
-"""The pane as it opens: what is readable, visible or cut off, for real PyTorch programs, the gallery and the lessons."""
+"""The pane as it opens: what is readable, visible or cut off, in the lessons; test_stepper_places.py asks the same of PyTorch
+programs and the gallery."""
 
 from __future__ import annotations
 
@@ -10,14 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 import minigrad
-import viz
 from tests.browser.pages import opened, until
 from tests.test_viz_page import unpacked
-from tests.viz_gallery import GALLERY
-from tools.gallery import OWN
 from viz.show.page import asset, page, program, text_of, whole
 from viz.show.payload import payload
 
@@ -139,8 +137,11 @@ def steppers(file: Path) -> Iterator[tuple[str, int]]:
                     )
 
 
-def check(html: str, browser: Browser, tmp: Path, nodes: int) -> None:
-    """The page as it opens in windows of all sizes: what is readable and what is visible, also at each step of the pass."""
+def check(
+    html: str, browser: Browser, tmp: Path, nodes: int, also: Callable[[Page, int], None] | None = None
+) -> None:
+    """The page as it opens in windows of all sizes: what is readable and what is visible, also at each step of the pass;
+    then what a test asks besides, given the page and the width of the window."""
     with opened(browser, html, tmp) as pane:
         for width, height in SIZES:
             pane.page.set_viewport_size({"width": width, "height": height})
@@ -159,27 +160,8 @@ def check(html: str, browser: Browser, tmp: Path, nodes: int) -> None:
             if width in (1280, BESIDE, 360):
                 walked = pane.page.evaluate(WALK)
                 assert len(walked["heights"]) == 1 and walked["cells"] <= 64 and walked["wide"] == [], width
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_a_pytorch_program_is_seen_whole_and_can_be_read(browser: Browser, tmp_path: Path, torch, name):
-    torch.manual_seed(0)
-    loss = PROGRAMS[name](torch)
-    assert viz.draw(loss).places.width <= 2_600
-    data = payload(loss)
-    check(page(data), browser, tmp_path, len(data["steps"]))
-
-
-@pytest.mark.parametrize("name", GALLERY | OWN)
-def test_the_gallery_is_seen_whole_and_can_be_read(browser: Browser, tmp_path: Path, name):
-    result, names = (GALLERY | OWN)[name](minigrad)
-    roots = result if isinstance(result, list) else [result]
-    try:
-        data = payload(*roots, names=names)
-    except RuntimeError as error:  # a graph that was freed is in the gallery, too: it can only be drawn
-        assert "a second time" in str(error)
-        return
-    check(page(data), browser, tmp_path, len(data["steps"]))
+            if also:
+                also(pane.page, width)
 
 
 @pytest.mark.parametrize("file", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda file: file.stem)
