@@ -21,7 +21,7 @@ def holds(works, answer):
 
 
 def first_that(answer, works):
-    return next((change.told for change in repair.changes(answer) if holds(works, change.answer)), None)
+    return next((change.hint for change in repair.changes(answer) if holds(works, change.answer)), None)
 
 
 def added(a, b):
@@ -67,7 +67,7 @@ def test_of_a_very_short_function_two_changes_are_tried():
         return a / b
 
     found = next(c for c in repair.pairs(wrong) if holds(lambda f: f(3, 4) == 24 and f(1, 5) == 10, c.answer))
-    assert "that is not the operation that belongs there" in found.told
+    assert "that is not the operation that belongs there" in found.hint
 
 
 @pytest.mark.parametrize("answer", [print, 3, None, lambda a: a + 1, exec("def f(a): return a") or 5])
@@ -109,7 +109,7 @@ def tries(*pairs, **given):
     ],
 )
 def test_a_relation_counts_that_holds_each_time(tried, message):
-    answer_text = relations.told(tried)
+    answer_text = relations.relation_in(tried)
     assert message in answer_text if message else answer_text == ""
 
 
@@ -129,7 +129,7 @@ def test_a_watch_says_what_a_call_has_changed_besides():
     ):
         watch = Watch(x=x, model=model, things=things)
         change()
-        assert message in watch.told() if message else watch.told() == ""
+        assert message in watch.first_change() if message else watch.first_change() == ""
 
 
 def test_what_the_exercise_asks_for_is_no_side_effect():
@@ -152,13 +152,13 @@ def test_backward_passes_are_counted():
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_limit_is_named_where_a_right_number_lies_on_it_too(side):
     due = side * np.array([0.5, 1.0, 2.0, 3.0])
-    assert "comes out as" in relations.told([Tried(side * np.minimum(side * due, 1.0), due)])
+    assert "comes out as" in relations.relation_in([Tried(side * np.minimum(side * due, 1.0), due)])
 
 
 @pytest.mark.parametrize("gap, more", [(0.5, "too large"), (-0.5, "too small")])
 def test_a_constant_gap_is_told_with_its_direction(gap, more):
     due = np.array([0.5, 1.0, -2.0, 3.0])
-    assert f"{more} by the same number, 0.5" in relations.told([Tried(due + gap, due)])
+    assert f"{more} by the same number, 0.5" in relations.relation_in([Tried(due + gap, due)])
 
 
 TOGETHER = (

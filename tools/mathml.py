@@ -94,6 +94,7 @@ mtable { margin: 0 2px; } mtd { padding: 0.18em 0.4em; }
   linear-gradient(currentColor, currentColor) 0 100% / 5px 1.5px no-repeat,
   linear-gradient(currentColor, currentColor) 100% 0 / 5px 1.5px no-repeat,
   linear-gradient(currentColor, currentColor) 100% 100% / 5px 1.5px no-repeat; }
+.formulas { display: flex; flex-wrap: wrap; justify-content: center; column-gap: 2.2em; } .formulas math { max-width: 100%; }
 .prime { font-family: sans-serif; } /* raised in itself; as a superscript it is tiny unless the font is a mathematical one */
 .underbrace { border-bottom: 1.5px solid; border-radius: 0 0 5px 5px; padding-bottom: 3px; }
 .overbrace { border-top: 1.5px solid; border-radius: 5px 5px 0 0; padding-top: 3px; }
@@ -290,7 +291,10 @@ def formulas_to_mathml(markdown: str) -> str:
         if m[1] is not None:
             return m[1]
         if m[2] is not None:
-            return f"\n\n{mathml(m[2], True)}\n\n"
+            parts = m[2].split(r"\qquad")  # side by side where there is space, else one below the other
+            if any(part.count("{") != part.count("}") or r"\end" in part for part in parts):
+                parts = [m[2]]
+            return f'\n\n<div class="formulas">{"".join(mathml(part, True) for part in parts)}</div>\n\n'
         return mathml(m[3])
 
     return re.sub(

@@ -1,4 +1,4 @@
-"""Whether operations are recorded in a thread, and what else is unusual about it. Imports nothing of minigrad.
+"""Whether operations are recorded in a thread, and which other modes are on. Imports nothing from minigrad.
 
 The modes of a thread are one immutable record, `local.modes`. A context manager replaces it as a whole, in one assignment,
 so an interrupt leaves either the old modes or the new ones. Usually nothing is special: gradients are on, and there is no

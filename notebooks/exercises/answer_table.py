@@ -195,9 +195,9 @@ class Reader:
         mode = "eval" if isinstance(tree, ast.Expression) else "exec"
         return compile(ast.fix_missing_locations(tree), self.module.__file__ or "", mode)
 
-    def _error(self, row: Row, told: str) -> TableError:
+    def _error(self, row: Row, message: str) -> TableError:
         file = (self.module.__file__ or self.module.__name__).rpartition("/")[2]
-        return TableError(f"{file}, line {row.line}, exercise {self.owner}: `{row.code.strip()}`: {told}")
+        return TableError(f"{file}, line {row.line}, exercise {self.owner}: `{row.code.strip()}`: {message}")
 
 
 def _first_line(text: str, module: ModuleType) -> int:

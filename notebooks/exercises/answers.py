@@ -157,7 +157,7 @@ def _letter_of_value(got: Any, words: Words, options: Words) -> str | None:
 def option(text: str, options: Words) -> str | None:
     """The letter of the option that this text means: its text, or a part that no other option has; words may be left out."""
     said = _tokens(text)
-    plainly = {letter: " ".join(_content(_tokens(told))) for letter, told in options.items()}
+    plainly = {letter: " ".join(_content(_tokens(opt))) for letter, opt in options.items()}
     return _option(said, options) or _option(_content(said), plainly)
 
 
@@ -168,14 +168,14 @@ def _content(words: list[str]) -> list[str]:
 def _with_these_numbers(text: str, options: Words) -> str | None:
     """The letter of the option with the same numbers, written differently: "4 x 4" for "(4, 4)"."""
 
-    def numbers(told: str) -> Any:
+    def numbers(opt: str) -> Any:
         try:
-            return typed.read(told, max(len(re.findall(r"\d+", told)), 2))
+            return typed.read(opt, max(len(re.findall(r"\d+", opt)), 2))
         except typed.Unreadable:
             return None
 
     given = numbers(text)
-    found = [letter for letter, told in options.items() if isinstance(given, list) and numbers(told) == given]
+    found = [letter for letter, opt in options.items() if isinstance(given, list) and numbers(opt) == given]
     return found[0] if len(found) == 1 else None
 
 
@@ -184,13 +184,13 @@ def _option(said: list[str], options: Words) -> str | None:
         return None
     if said[0] in options and len(said) > 1 and _within(said[1:], _tokens(options[said[0]])):
         return said[0]  # "b it raises an error"
-    whole = [letter for letter, told in options.items() if said in list(_other_names(told))]
+    whole = [letter for letter, opt in options.items() if said in list(_other_names(opt))]
     if len(whole) == 1 or (len(said) == 1 and said[0] in map(str, range(1, len(options) + 1))):  # the third?
         return whole[0] if len(whole) == 1 else None
     for found in (
-        [letter for letter, told in options.items() if _tokens(told)[: len(said)] == said],
-        [letter for letter, told in options.items() if _within(said, _tokens(told))],
-        [letter for letter, told in options.items() if len(said) > 2 and _in_order(said, _tokens(told))],
+        [letter for letter, opt in options.items() if _tokens(opt)[: len(said)] == said],
+        [letter for letter, opt in options.items() if _within(said, _tokens(opt))],
+        [letter for letter, opt in options.items() if len(said) > 2 and _in_order(said, _tokens(opt))],
     ):
         if len(found) == 1:
             return found[0]
@@ -205,11 +205,11 @@ def _tokens(text: str) -> list[str]:
     return [re.sub(r"(?<=\w\w[^s])s$", "", word) for word in words]  # raise and raises are the same
 
 
-def _other_names(told: str) -> Iterator[list[str]]:
+def _other_names(opt: str) -> Iterator[list[str]]:
     """All names of an option: its whole text, and the parts before and after its colon, inside and outside its brackets."""
-    yield _tokens(told)
-    inside = re.findall(r"\(([^()]*)\)", told)
-    for part in (*told.split(":", 1), re.sub(r"\([^()]*\)", "", told), *", ".join(inside).split(", ")):
+    yield _tokens(opt)
+    inside = re.findall(r"\(([^()]*)\)", opt)
+    for part in (*opt.split(":", 1), re.sub(r"\([^()]*\)", "", opt), *", ".join(inside).split(", ")):
         yield _tokens(part)
 
 

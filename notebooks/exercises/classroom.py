@@ -136,8 +136,8 @@ def report(folder: Path, *, names: bool = False) -> str:
     handed_in, others = _read_some(folder)
     parts = [f"# What a class found hard: {_count(len(handed_in), 'learner')}"]
     if others:
-        told = "\n".join(f"* `{name}`: {why}" for name, why in others.items())
-        parts.append(f"{_count(len(others), 'other file')} could not be counted:\n\n{told}")
+        message = "\n".join(f"* `{name}`: {why}" for name, why in others.items())
+        parts.append(f"{_count(len(others), 'other file')} could not be counted:\n\n{message}")
     parts += [
         *_how_far(handed_in),
         *(_who(handed_in) if names else ()),
@@ -267,8 +267,8 @@ def _hardest(handed_in: list[Learner]) -> Iterator[str]:
 def _most_often(exercise: Exercise, wrong: list[Learner]) -> str:
     (((part, answer, cause), _),) = _tries(exercise, wrong).most_common(1)
     what = filter(None, (part and f"`{part}`", f"`{answer}`" if answer != "code" else ""))
-    told = " ".join((cause or " ".join(what) or NO_CAUSE).split())
-    return told if len(told) <= SHORT else told[: SHORT - 1].rstrip() + "…"
+    message = " ".join((cause or " ".join(what) or NO_CAUSE).split())
+    return message if len(message) <= SHORT else message[: SHORT - 1].rstrip() + "…"
 
 
 def _exam(handed_in: list[Learner]) -> Iterator[str]:

@@ -71,11 +71,11 @@ def as_svg(figure: Any) -> str:
 
 def _words(figure: Any) -> str:
     """The text in the figure, each piece once: its title; for each of its axes the title, the labels, the legend, the rest."""
-    told = [figure.get_suptitle()]
+    pieces = [figure.get_suptitle()]
     for axes in figure.axes:
         legend = axes.get_legend()
-        told += [axes.get_title(place) for place in ("left", "center", "right")]
-        told += [axes.get_xlabel(), axes.get_ylabel()]
-        told += [text.get_text() for text in (*(legend.get_texts() if legend else ()), *axes.texts)]
-    text = "; ".join(dict.fromkeys(" ".join(words.split()) for words in told if words.strip()))
+        pieces += [axes.get_title(place) for place in ("left", "center", "right")]
+        pieces += [axes.get_xlabel(), axes.get_ylabel()]
+        pieces += [text.get_text() for text in (*(legend.get_texts() if legend else ()), *axes.texts)]
+    text = "; ".join(dict.fromkeys(" ".join(words.split()) for words in pieces if words.strip()))
     return f"Plot: {text if len(text) < 400 else text[: text.rfind(';', 0, 400)] + ' …'}"

@@ -94,28 +94,28 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
     before = first is not None and first < len(got.seen)  # something was wrong already when it stopped
     not_handed = _of_the_notebook(exercise, answers)
     if isinstance(got.error, Complaint) and not before:
-        told = not_handed or str(got.error)
-        return Verdict(TRY_AGAIN, told, told)
+        text = not_handed or str(got.error)
+        return Verdict(TRY_AGAIN, text, text)
     known = Wrong(None, not_handed) if not_handed else recognise(exercise, got, want)
     if got.error is not None and not before:
         known = known or resembled(exercise, got, want)
-        state, told = _told(got.error, exercise)
+        state, text = _told(got.error, exercise)
         cause = known.advice if known else ""
         if not cause and not exercise.typed and isinstance(got.error, Exception):
             cause = _one_change(exercise, answers, want) or _two_changes(exercise, answers, want)
         if cause:
-            return Verdict(state, f"{told}\n\n{cause}", cause)
-        return Verdict(state, told, meaning(got.error) or type(got.error).__name__)
+            return Verdict(state, f"{text}\n\n{cause}", cause)
+        return Verdict(state, text, meaning(got.error) or type(got.error).__name__)
     assert first is not None
     if first == len(got.seen):
         # the probe could go no further: these are the right values, as a plain number or an array
         label, _value, shown = got.seen[-1]
-        told = known.advice if known else say("not a tensor")
-        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
+        text = known.advice if known else say("not a tensor")
+        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {text}".strip(), text)
     label, value, shown = got.seen[first]
-    told = known.advice if known else _found(exercise, answers, got, want, first)
-    if told:
-        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {told}".strip(), told)
+    text = known.advice if known else _found(exercise, answers, got, want, first)
+    if text:
+        return Verdict(TRY_AGAIN, f"{_what(exercise, label, shown)} {text}".strip(), text)
     due = want.seen[first][1]
     if isinstance(value, str) and not isinstance(due, str):
         shown = repr(value)  # 'None' is not None
@@ -153,7 +153,7 @@ def _remarks(exercise: Exercise, answers: tuple) -> str:
     if not exercise.typed or exercise.probe is not None:
         return ""
     pairs = zip(answers, exercise.reference, strict=True)
-    return "".join(f"\n\n{told}" for answer, due in pairs if (told := reading.remark(answer, plain(due))))
+    return "".join(f"\n\n{text}" for answer, due in pairs if (text := reading.remark(answer, plain(due))))
 
 
 def _of_the_notebook(exercise: Exercise, answers: tuple) -> str:
@@ -183,25 +183,25 @@ def _left_unread(answer: Any, due: Any) -> list[str]:
 def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, first: int) -> str:
     """The cause of a wrong answer that is not listed; the most reliable ways to find it come first. "" if there is none."""
     seen = {label: value for label, value, _shown in got.seen}
-    if told := exercise.diagnose(seen):
-        return told
+    if text := exercise.diagnose(seen):
+        return text
     if exercise.typed:
         return ""
     one, due = got.seen[first][1], want.seen[first][1]
     numbers = isinstance(one, np.ndarray) and isinstance(due, np.ndarray)
     tried = _tried(exercise, got, want) if numbers else []
-    if told := next(relations.nearly(tried), ""):
-        return told
+    if text := next(relations.nearly(tried), ""):
+        return text
     left = [name for pair in zip(answers, exercise.reference, strict=True) for name in _left_unread(*pair)]
     if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # else, there is more to say
         return say("never read", unread="`, `".join(left))
-    if told := _one_change(exercise, answers, want) or _two_listed(exercise, got):
-        return told
-    if told := _two_changes(exercise, answers, want) or _in_one_method(exercise, answers, want):
-        return told
+    if text := _one_change(exercise, answers, want) or _two_listed(exercise, got):
+        return text
+    if text := _two_changes(exercise, answers, want) or _in_one_method(exercise, answers, want):
+        return text
     if near := resembled(exercise, got, want):
         return near.advice
-    return (relations.told(tried) or exercise.otherwise(seen)) if numbers else ""
+    return (relations.relation_in(tried) or exercise.otherwise(seen)) if numbers else ""
 
 
 @contextmanager
@@ -236,25 +236,25 @@ def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
 def _two_listed(exercise: Exercise, got: Observed) -> str:
     """The replies to two listed mistakes that together do what this answer does; "" if no two are found in time."""
     ends = time.process_time() + SEARCH[1]
-    for answer, told in exercise.pairs() if len(got.seen) > 1 else ():
+    for answer, text in exercise.pairs() if len(got.seen) > 1 else ():
         if time.process_time() > ends:
             break
         tried = observe(exercise, as_answers(exercise, answer), like=got, seconds=0.5)
         if _first_difference(tried, got, exercise) is None and _same_error(tried.error, got.error):
-            return f"Two things are wrong. {told}"
+            return f"Two things are wrong. {text}"
     return ""
 
 
 def _one_change(exercise: Exercise, answers: tuple, want: Observed) -> str:
     """Where the answer goes wrong, if one small change would make it right."""
-    told = _mended(exercise, answers, want, repair.changes, SEARCH[0])
-    return told and f"One small change would make it right. {told}"
+    text = _mended(exercise, answers, want, repair.changes, SEARCH[0])
+    return text and f"One small change would make it right. {text}"
 
 
 def _two_changes(exercise: Exercise, answers: tuple, want: Observed) -> str:
     """The first of two small changes that would make a very short answer right."""
-    told = _mended(exercise, answers, want, repair.pairs, SEARCH[1])
-    return told and f"Two small changes would make it right; here is the first. {told}"
+    text = _mended(exercise, answers, want, repair.pairs, SEARCH[1])
+    return text and f"Two small changes would make it right; here is the first. {text}"
 
 
 @_quietly()
@@ -262,13 +262,13 @@ def _mended(exercise: Exercise, answers: tuple, want: Observed, search: Callable
     """The reply about the first change that makes the answer right, if a search finds one in this many seconds."""
     ends = time.process_time() + seconds
     for place, answer in enumerate(answers):
-        for told, changed in search(answer):
+        for text, changed in search(answer):
             if time.process_time() > ends:
                 return ""
             others = (*answers[:place], changed, *answers[place + 1 :])
             tried = observe(exercise, others, like=want, seconds=0.5)
             if tried.error is None and tried.whole and _first_difference(tried, want, exercise) is None:
-                return told
+                return text
     return ""
 
 
@@ -317,8 +317,8 @@ def _letter(exercise: Exercise, value: str) -> tuple[str, str]:
     """The reply to a letter that nothing is known about."""
     if value in exercise.letters:
         return say("no"), ""
-    told = no_such_letter(exercise, value)
-    return told, told
+    text = no_such_letter(exercise, value)
+    return text, text
 
 
 def no_such_letter(exercise: Exercise, value: str) -> str:
@@ -555,8 +555,8 @@ def _forbidden(exercise: Exercise, answers: tuple) -> str:
     """The reply to a right answer that was found in a way that the exercise rules out."""
     if exercise.without is None:
         return ""
-    names, told = exercise.without
-    return told if any(uses(answer).keys() & set(names) for answer in answers) else ""
+    names, text = exercise.without
+    return text if any(uses(answer).keys() & set(names) for answer in answers) else ""
 
 
 def _missing(exercise: Exercise, answers: tuple) -> str:

@@ -136,9 +136,9 @@ def _why_not_kept(function, x, y, z) -> str:
         return "No backward pass has run, so no gradient has arrived anywhere. The pass has to begin at `z`."
     if z.retains_grad and not y.retains_grad:
         return "You have asked `z` to keep its gradient. You need the gradient of `y`: `y.retain_grad()`."
-    for name, told in KEPT_BACK.items():
-        if how := next((how for how in told if how in used.get(name, ())), ""):
-            return told[how]
+    for name, replies in KEPT_BACK.items():
+        if how := next((how for how in replies if how in used.get(name, ())), ""):
+            return replies[how]
     return "A pass has run, and `y.grad` is `None`: `y` is not a leaf, so its gradient was used and then freed. Ask for it before the pass."
 
 

@@ -43,7 +43,7 @@ def _powers(x):
 
 
 def _jacobian_probe(learners):
-    for told, f, x, rows in (
+    for label, f, x, rows in (
         ("[x0 * x1, x1 * x2] at [1, 2, 3]", _neighbours, _leaf(1.0, 2.0, 3.0), 2),
         ("[x0 ** 2, x0 * x1, 5 * x1] at [3, 2]", _powers, _leaf(3.0, 2.0), 3),
     ):
@@ -59,13 +59,13 @@ def _jacobian_probe(learners):
             found = learners(listened, x)
         if isinstance(found, list) and found:
             raise Complaint("It returns a list of rows. Return one table, a tensor: `torch.stack` makes it.")
-        yield told, found
+        yield label, found
         if found is not None and len(passes) < rows:
             raise Complaint(
                 f"The numbers are right, but {f'only {len(passes)}' if passes else 'no'} backward pass{'es' * (len(passes) != 1)} ran. "
                 "Here each row should come from its own backward pass, and none from a nudge."
             )
-        yield f"The `v` with which your passes began, for {told}", list(passes)
+        yield f"The `v` with which your passes began, for {label}", list(passes)
 
 
 def _one_hot(y, i):

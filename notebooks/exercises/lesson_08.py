@@ -115,7 +115,7 @@ def _frozen(learners, first, middle, last, x):
         x=x,
     )
     loss = returned(learners(first, middle, last, x))
-    besides = watch.told()
+    besides = watch.first_change()
     _demand_tensor(loss)
     yield "the loss", loss.detach()
     if loss.grad_fn is None:
@@ -151,7 +151,7 @@ NOT_FROZEN = {
 
 def _why_not_frozen(function) -> str:
     used = uses(function)
-    known = (told for name, told in NOT_FROZEN.items() if name in used)
+    known = (reply for name, reply in NOT_FROZEN.items() if name in used)
     return next(
         known,
         "Nothing is frozen: the parameters of `middle` have got their gradients. Does the loop go through any of them, and does it say `False`?",
@@ -182,7 +182,7 @@ def _copied(learners, x):
     for _ in range(8):
         torch.full_like(t, -7.0)  # uninitialised memory must not hold the right values by chance
     copy = returned(learners(t))
-    besides = watch.told()
+    besides = watch.first_change()
     _demand_tensor(copy)
     yield "Its values", copy.detach().clone()
     yield "Does it ask for a gradient?", copy.requires_grad

@@ -201,12 +201,12 @@ def _one_step_probe(function) -> Iterator[tuple]:
                 f"After {number + 1} step{'s' * number} there {'is 1 entry' if len(log) == 1 else f'are {len(log)} entries'} in the log. Add one per step: `log.append(...)`."
             )
         if isinstance(log[-1], torch.Tensor) and log[-1].grad_fn is not None:
-            told = "What is in the log has a `grad_fn`: it holds the graph of its step."
+            problem = "What is in the log has a `grad_fn`: it holds the graph of its step."
             if "detach" in uses(function):
                 raise Complaint(
-                    f"{told} `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log."
+                    f"{problem} `detach()` gives a *new* tensor and leaves `loss` as it is. Put that new one into the log."
                 )
-            raise Complaint(f"{told} Put the *value* into the log.")
+            raise Complaint(f"{problem} Put the *value* into the log.")
         if log[-1] is None:
             raise Complaint(
                 "`None` is in the log: what you append returns nothing. You need the value of the loss."

@@ -174,7 +174,7 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
     model.register_forward_hook(lambda *call: runs.append(1))  # not the learner's: it must stay
     watch = Watch(model=model, batch=batch)
     seen = returned(function(model, batch))
-    besides = watch.told()
+    besides = watch.first_change()
     if not isinstance(seen, dict):
         raise Complaint(f"Return a dictionary, name by name. This is a `{type(seen).__name__}`.")
     _named(seen)

@@ -130,7 +130,7 @@ def _penalties(with_penalty) -> Iterator[tuple]:
         x = _leaf(*at)
         watch = Watch(w=w, x=x)
         loss = with_penalty(model(w, x), x)
-        besides = watch.told({GRAD, VALUES, ASKS})
+        besides = watch.first_change({GRAD, VALUES, ASKS})
         if not isinstance(loss, torch.Tensor):
             raise Complaint("Return a loss, a tensor that `backward()` can begin at.")
         if loss.numel() != 1:

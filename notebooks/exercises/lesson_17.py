@@ -161,7 +161,7 @@ def _asked(function, *more) -> Iterator[tuple]:
         weights = [p.detach().clone() for p in model.parameters()]
         watch = Watch(model=model)
         got = function(model, picture, torch.tensor([label]), *(one[n] for one in more))
-        besides = watch.told({MODE, HOOKS, ASKS})
+        besides = watch.first_change({MODE, HOOKS, ASKS})
         if any(not torch.equal(p.detach(), old) for p, old in zip(model.parameters(), weights, strict=True)):
             raise Complaint(
                 "The weights of the model have changed. Only the picture should ask for a gradient here."

@@ -80,11 +80,11 @@ def _processor_time() -> Callable[[], float]:
 
 def _delay() -> Callable[[], float]:
     """The seconds for which this thread could have run but another one did. 0.0 where the system does not report it."""
-    told = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+    statistics = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
 
     def seconds() -> float:
         try:
-            return int(told.read_text(encoding="ascii").split()[1]) * 1e-9
+            return int(statistics.read_text(encoding="ascii").split()[1]) * 1e-9
         except (OSError, ValueError, IndexError):
             return 0.0
 

@@ -102,9 +102,9 @@ class _Answered:
     def pairs(self) -> Iterator[tuple[Any, str]]:
         """Two listed mistakes made at once, each pair with both replies; only for mistakes that are changes to the solution."""
         changes = [(self._reader.as_change(row), row.reply) for row, _ in self._table if row.reply != RIGHT]
-        for (one, told), (other, more) in itertools.combinations([c for c in changes if c[0]], 2):
+        for (one, first), (other, more) in itertools.combinations([c for c in changes if c[0]], 2):
             with contextlib.suppress(ValueError, SyntaxError):  # they overlap, or make no sense together
-                yield self.answer(f"{one}\n{other}"), f"{told} {more}"
+                yield self.answer(f"{one}\n{other}"), f"{first} {more}"
 
 
 @dataclass(frozen=True)

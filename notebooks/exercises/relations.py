@@ -23,7 +23,7 @@ class Tried(NamedTuple):
     given: Arrays = {}  # noqa: RUF012  (it is never written to)
 
 
-def told(tried: Sequence[Tried]) -> str:
+def relation_in(tried: Sequence[Tried]) -> str:
     """The relation that holds in everything that was tried, as a sentence or two; "" if none does."""
     if all(_near(one.got, one.due) for one in tried):
         return ""

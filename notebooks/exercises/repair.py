@@ -55,7 +55,7 @@ Found = Iterator[tuple[str, ast.expr]]
 class Change(NamedTuple):
     """A copy of an answer with one thing changed, and where that is."""
 
-    told: str
+    hint: str
     answer: Any
 
 
@@ -66,10 +66,10 @@ def changes(answer: Any) -> Iterator[Change]:
             function = getattr(part, "__func__", part)
             if isinstance(function, FunctionType):
                 wrap = type(part) if isinstance(part, staticmethod | classmethod) else (lambda made: made)
-                for told, made in _of_function(function):
+                for hint, made in _of_function(function):
                     setattr(answer, name, wrap(made))  # in the class itself: other code may refer to it
                     try:
-                        yield Change(told, answer)
+                        yield Change(hint, answer)
                     finally:
                         setattr(answer, name, part)
     elif isinstance(answer, FunctionType):
@@ -80,11 +80,11 @@ def _inside(function: FunctionType) -> Iterator[Change]:
     """Changes to the functions in a function's closure."""
     for place, cell in enumerate(function.__closure__ or ()):
         if isinstance(cell.cell_contents, FunctionType) and cell.cell_contents is not function:
-            for told, inner in _of_function(cell.cell_contents):
+            for hint, inner in _of_function(cell.cell_contents):
                 cells = list(function.__closure__ or ())
                 cells[place] = CellType(inner)
                 made = FunctionType(function.__code__, function.__globals__, closure=tuple(cells))
-                yield Change(told, _called_as(function, made))
+                yield Change(hint, _called_as(function, made))
 
 
 def _of_function(function: FunctionType) -> Iterator[Change]:
@@ -93,9 +93,9 @@ def _of_function(function: FunctionType) -> Iterator[Change]:
     if tree is None or _size(tree) > 6 * LARGEST:
         return
     for edits in (_in_statements, _in_expressions):  # finding an extra line says more than its repair would
-        for told, changed in edits(tree):
+        for hint, changed in edits(tree):
             if (made := _compiled(changed, function)) is not None:
-                yield Change(told, made)
+                yield Change(hint, made)
 
 
 def pairs(answer: Any) -> Iterator[Change]:
@@ -103,11 +103,11 @@ def pairs(answer: Any) -> Iterator[Change]:
     tree = _parsed(answer) if isinstance(answer, FunctionType) else None
     if tree is None or _size(tree) > LARGEST // 2:
         return
-    for told, once in _in_expressions(tree):
+    for hint, once in _in_expressions(tree):
         for also, twice in _in_expressions(_copied(once)):
-            cancel = SIGN in told and SIGN in also
+            cancel = SIGN in hint and SIGN in also
             if not cancel and (made := _compiled(twice, answer)) is not None:
-                yield Change(told, made)
+                yield Change(hint, made)
 
 
 def _size(tree: ast.AST) -> int:
@@ -177,12 +177,12 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
                 continue
             if kind is _less and isinstance(parents.get(id(node)), ast.Expr):
                 continue  # the whole line is left out below
-            for told, new in kind(node, pieces):
-                alike.setdefault((told, _same_change(kind, new)), []).append((node, new))
-                yield f"Look at {shown(node)}: {told}", _with(tree, {id(node): new}, parents)
-        for (told, _), places_alike in alike.items():
+            for hint, new in kind(node, pieces):
+                alike.setdefault((hint, _same_change(kind, new)), []).append((node, new))
+                yield f"Look at {shown(node)}: {hint}", _with(tree, {id(node): new}, parents)
+        for (hint, _), places_alike in alike.items():
             if len(places_alike) > 1:
-                look = f"Look at {shown(places_alike[0][0])}: {told}"
+                look = f"Look at {shown(places_alike[0][0])}: {hint}"
                 every = _with(tree, {id(node): new for node, new in places_alike}, parents)
                 yield f"{look} It is there {len(places_alike)} times.", every
         alike.clear()
@@ -292,10 +292,10 @@ def _other_name(node: ast.expr, pieces: list[ast.expr]) -> Found:
     named = isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
     if named or (isinstance(node, ast.Call) and len(ast.unparse(node)) < 12):  # len(x)
         numbers = map(ast.Constant, (0, 1, 2)) if isinstance(node, ast.Name | ast.Attribute) else ()
-        name, told = ast.unparse(node), f"`{_code(node)}` is not what belongs there."
+        name, hint = ast.unparse(node), f"`{_code(node)}` is not what belongs there."
         for piece in (*pieces, *numbers) if name not in LIBRARIES else ():
             if ast.unparse(piece) != name:
-                yield told, piece
+                yield hint, piece
 
 
 def _other_number(node: ast.expr, pieces: list[ast.expr]) -> Found:
@@ -437,10 +437,10 @@ def _like(node: ast.AST, part: Callable[[Any], Any]) -> ast.AST:
 def _in_statements(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
     for path in _blocks(tree):
         for place in range(len(_at(tree, path))):
-            for told, edit in _edits(_at(tree, path), place):
+            for hint, edit in _edits(_at(tree, path), place):
                 changed = copy.deepcopy(tree)
                 edit(_at(changed, path))
-                yield f"Look at {told}", ast.fix_missing_locations(changed)
+                yield f"Look at {hint}", ast.fix_missing_locations(changed)
 
 
 def _edits(block: list[ast.stmt], place: int) -> Iterator[tuple[str, Callable[[list], object]]]:
@@ -463,11 +463,11 @@ def _edits(block: list[ast.stmt], place: int) -> Iterator[tuple[str, Callable[[l
     if isinstance(statement, ast.For | ast.While | ast.With | ast.If):
         if len(statement.body) > 1:
             last = _line(statement.body[-1])
-            told = f"{last}: it is inside a block. Should it come after it?"
-            yield told, lambda b: b.insert(place + 1, b[place].body.pop())
+            hint = f"{last}: it is inside a block. Should it come after it?"
+            yield hint, lambda b: b.insert(place + 1, b[place].body.pop())
         if after:
-            told = f"{following}: should it be inside the block above it?"
-            yield told, lambda b: b[place].body.append(b.pop(place + 1))
+            hint = f"{following}: should it be inside the block above it?"
+            yield hint, lambda b: b[place].body.append(b.pop(place + 1))
 
 
 def _line(statement: ast.stmt) -> str:

@@ -43,7 +43,7 @@ class Watch:
         self._things, self._may = things, may or {}
         self._before = {name: list(_facts(name, thing)) for name, thing in things.items()}
 
-    def told(self, kinds: Kinds = ALL) -> str:
+    def first_change(self, kinds: Kinds = ALL) -> str:
         """The first change of these kinds that is not part of the exercise, in words; "" if there is none."""
         for name, before in self._before.items():
             now = {(fact.kind, fact.name): fact.value for fact in _facts(name, self._things[name])}
@@ -55,8 +55,8 @@ class Watch:
 
     def complain(self, kinds: Kinds = ALL) -> None:
         """Raise a Complaint if there is such a change."""
-        if told := self.told(kinds):
-            raise Complaint(told)
+        if change := self.first_change(kinds):
+            raise Complaint(change)
 
 
 @contextmanager

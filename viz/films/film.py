@@ -312,7 +312,7 @@ def _brief(x: float) -> str:
 
 
 def _one_number(loss: Any) -> float | None:
-    """The loss, where it is one number."""
+    """The loss, if it is one number."""
     try:
         value = loss.item()
     except (RuntimeError, ValueError):

@@ -1,4 +1,4 @@
-"""A finding: one thing that a film shows, in words; how norms are written; which finding may follow from which."""
+"""A finding: one thing that a film shows, in words; how norms are written; which finding may cause which."""
 
 from __future__ import annotations
 

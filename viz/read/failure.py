@@ -1,4 +1,4 @@
-"""What failed in a pass that raised: the operation, what went into it, and the lines that made that.
+"""What failed in a pass that raised: the operation, its operands, and the lines that made them.
 
 Found from the traceback, from the source text at the place of the error, and from what a recording has seen; no
 part of the program is run again. What cannot be known for certain is left out.

@@ -3,7 +3,7 @@ values and gradients live.
 
     viz.explore(lambda x, w: (x * w).tanh(), x=2.0, w=3.0)
 
-An edge that is cut does to the gradients what ``detach()`` at this place does: nothing is sent along it. The function runs
+Cutting an edge has the same effect on gradients as ``detach()`` at that place: nothing is sent along it. The function runs
 again, forward and backward, after each change: the one part of viz that needs the kernel while it is used. May import
 ipywidgets. Makes tensors with the framework of the leaves or of the function, recognised by its attributes (``tensor`` and
 ``autograd``), never by name.
