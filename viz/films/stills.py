@@ -7,6 +7,7 @@ this module turns it into SVG text, or into DOT with fixed places, which Graphvi
 from __future__ import annotations
 
 import html
+import re
 from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -89,19 +90,24 @@ class Still:
         """Everything that is painted at one frame."""
         look = self.looks.get(self.film._scene_of[frame]) or next(iter(self.looks.values()))
         k = look.at.index(frame) if frame in look.at else 0
-        said = fit(self.headline(), self.wide - 24, 12, bold=True)
-        title = (
-            text(self.x + 12, 18, said, 12, bold=True),
-            text(self.x + 12, 18 + HEAD, self.label, 13, bold=True),
-        )
-        marks = [*title, *self._ribbon(look, frame), *self._table(look, k), *self._loss(frame)]
+        title = text(self.x + 12, 18 + HEAD, self.label, 13, bold=True)
+        marks = [
+            self._headline(),
+            title,
+            *self._ribbon(look, frame),
+            *self._table(look, k),
+            *self._loss(frame),
+        ]
         return sorted(marks, key=lambda mark: mark[0] != "line")
 
-    def headline(self) -> str:
-        """The loss from first to last, and the first finding."""
-        known = [x for x in self.film.losses if x is not None]
-        loss = f"Loss {loss_text(known[0])} → {loss_text(known[-1])}. " if known else ""
-        return loss + "".join(f.text for f in self.film.findings[:1])
+    def _headline(self) -> Mark:
+        """The loss from first to last, and the first finding: of its later sentences, those that fit."""
+        known, room = [x for x in self.film.losses if x is not None], self.wide - 24
+        said = [f"Loss {loss_text(known[0])} → {loss_text(known[-1])}."] if known else []
+        said += [part for f in self.film.findings[:1] for part in re.split(r"(?<=[.?]) ", f.text)]
+        while len(said) > 2 and width(" ".join(said), 12) > room:
+            said.pop()
+        return text(self.x + 12, 18, fit(" ".join(said), room, 12), 12)
 
     def y(self, r: int) -> float:
         return TOP + (r - 0.5) * self.pitch if r else TOP - 24
@@ -270,7 +276,7 @@ def dot(stills: list[Still], frames: list[int]) -> str:
                 continue
             else:
                 x, y, w, h, fill, line = mark
-                shape = "ellipse penwidth=1" if kind == "oval" else "box"
+                shape = "ellipse penwidth=1" if kind == "oval" else "box penwidth=0.5"  # no seams
                 look = f'shape={shape} fillcolor="{fill}" color="{line}"'
                 box = x, down + y, w, h
             out.append(f"n{s}_{i} " + node(*box, look))
