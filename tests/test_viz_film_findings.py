@@ -22,7 +22,7 @@ def test_it_says_that_the_gradient_vanishes(t):
     found = kinds(film)["vanish"]
     assert (found.step, found.until, found.row) == (0, 3, "model.0")
     assert re.fullmatch(
-        r"The gradient vanishes: model\.0\.weight gets \S+e-\d+, \S+e-\d+ of what model\.26\.weight gets\.",
+        r"The gradient vanishes: model\.0\.weight gets \S+e-\d+, \S+e-\d+ times what model\.26\.weight gets\.",
         found.text,
     )
 
@@ -63,7 +63,7 @@ def test_it_says_which_operation_made_the_first_nan(t, place):
         assert found.node == "SqrtBackward0"
         assert re.fullmatch(r"First Inf: SqrtBackward0 in \S.* made it from a finite gradient\.", found.text)
     else:
-        assert found.text.startswith("First NaN: the loss itself is nan, so the forward pass made it; ")
+        assert found.text.startswith("First NaN: the loss itself is nan, so it comes from the forward pass; ")
         assert list(film._kept_passes()) == ["3", "4"]
 
 

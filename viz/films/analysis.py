@@ -19,6 +19,7 @@ from .rows import Row
 from .scene import operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
+Run = tuple[int, int]  # the first and last of some frames
 VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # × top row (first two); a factor; × weight
 # fractions of what the function receives; a softmax sends a difference, which is small in a healthy net, too
 SATURATED = dict.fromkeys(("Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"), 1e-4)
@@ -69,15 +70,13 @@ class SceneAnalysis:
         yield from self.dead(curve)
         yield from self.updates(curve)
 
-    def make(
-        self, kind: str, span: tuple[int, int], r: int, node: str, text: str, alarm: bool = True
-    ) -> Finding:
+    def make(self, kind: str, span: Run, r: int, node: str, text: str, alarm: bool = True) -> Finding:
         """A finding about row ``r``; ``span``: the first and last of our frames."""
         (first, last), name = span, self.rows[r].name
         steps, place = (self.steps[first], self.steps[last]), (self.at[first], self.at[last], r)
         return Finding(kind, *steps, name, node, text, alarm, None, self.scene, place)
 
-    def at_function(self, kind: str, span: tuple[int, int], f: int, text: str, alarm: bool = True) -> Finding:
+    def at_function(self, kind: str, span: Run, f: int, text: str, alarm: bool = True) -> Finding:
         return self.make(kind, span, self.row_of[f], self.node(f), text, alarm)
 
     def node(self, f: int) -> str:
@@ -197,7 +196,7 @@ class SceneAnalysis:
         """Leaves whose own gradient is exactly 0, and functions that let next to nothing through."""
         scene = self.table.scene
         by_leaf = {k: [a.index for a in scene.into[node]] for k, node in enumerate(scene.leaves)}
-        zero: dict[tuple[int, int], list[int]] = {}
+        zero: dict[Run, list[int]] = {}
         for k, columns in by_leaf.items():
             run = longest((self.arrows[:, columns] == -np.inf).all(axis=1))
             if run is not None and (run[1] - run[0] + 1 >= PERSISTS or len(self.at) < PERSISTS):
@@ -247,10 +246,10 @@ class SceneAnalysis:
             text = f"{gets} grew {sizes} in {steps}."
             yield self.at_function("grew", (first, last), f, text)
 
-    def _dead_units(self) -> Iterator[tuple[list[int], dict[int, tuple[int, int]]]]:
+    def _dead_units(self) -> Iterator[tuple[list[int], dict[int, Run]]]:
         """(the uses of one layer, unit -> first and last frame) of units that are dead in all uses: time steps, inputs."""
         end = len(self.at) - 1
-        runs: dict[int, dict[int, tuple[int, int]]] = {}
+        runs: dict[int, dict[int, Run]] = {}
         for f, unit, first, last in self.table.dead():
             known = runs.setdefault(f, {})  # the first run of a unit, unless one lasts until the end
             if (last == end or unit not in known) and self.entering(f)[first] != -np.inf:
@@ -260,7 +259,7 @@ class SceneAnalysis:
             leaves = sorted({a.leaf for a in self.rows[self.row_of[f]].leaves}) or [-1 - f]
             layers.setdefault((self.node(f), *leaves), []).append(f)
         for uses in layers.values():
-            units: dict[int, tuple[int, int]] = {}
+            units: dict[int, Run] = {}
             for unit in set.intersection(*(set(runs.get(f, ())) for f in uses)):
                 firsts, lasts = zip(*(runs[f][unit] for f in uses), strict=True)
                 if min(lasts) - max(firsts) + 1 >= RUN:

@@ -74,7 +74,7 @@ class Film(Played):
         self._notes: list[str] = []
         self._training = TrainingState()
         self._broken = False  # a number was not finite
-        self._by_shape: dict[Any, list[int]] = {}
+        self._by_shape: dict[Any, list[FrameTable]] = {}
         self._newest: tuple[Any, ...] | None = None  # the data held for the newest frame
         self._replayed: dict[int, ReplayedPass] = {}  # by frame: passes that are kept
         self._lock = threading.RLock()
@@ -133,13 +133,13 @@ class Film(Played):
     def _film(self, loss: Any, step: int, options: Data, frame: FrameType) -> None:
         if (taken := hanging(partial(self._run, loss, step, options, frame))) is None:
             return
-        hooks, table, number, value = taken
+        hooks, table, value = taken
         try:
             hooks.end()
             with self._lock:
                 self._steps.append(step)
                 self._losses.append(math.nan if value is None else value)
-                self._scene_of.append(number)
+                self._scene_of.append(table.number)
                 here = len(self._steps) - 1
                 self._unknown |= {here} if value is None else set()
                 table.add(here, hooks)
@@ -170,7 +170,7 @@ class Film(Played):
                 value = _one_number(loss)
                 nodes, shape = walk(loss.grad_fn)
                 with self._lock:
-                    table, number, leaves = self._table_of(nodes, shape, frame, step)
+                    table, leaves = self._table_of(nodes, shape, frame, step)
                     before = self._training.values_of(table)
                     self._training.look_at_modes(step)
                 hooks = PassHooks(table, nodes, leaves, frame, before, handles)
@@ -180,7 +180,7 @@ class Film(Played):
             self._note(f"step {step} is not filmed", error)
         self._settle(step, hooks)
         loss.backward(**options)
-        return None if hooks is None else (hooks, table, number, value)
+        return None if hooks is None else (hooks, table, value)
 
     def _settle(self, step: int, hooks: PassHooks | None = None) -> None:
         """At the beginning of a pass, measure how far each leaf has moved since the previous frame."""
@@ -201,32 +201,30 @@ class Film(Played):
 
     def _table_of(
         self, nodes: list[Any], shape: Any, frame: FrameType, step: int
-    ) -> tuple[FrameTable, int, list[Any]]:
-        """The scene that this graph belongs to: the same shape, and the same leaves if those are still alive."""
+    ) -> tuple[FrameTable, list[Any]]:
+        """The table of this graph, and its leaves: of the same shape, and with the same leaves if those are still alive."""
         known = self._by_shape.setdefault(shape, [])
-        for number in known:
-            table = self._tables[number]
+        for table in known:
             leaves = [nodes[i].variable for i in table.scene.leaves]
             alive = [ref() for ref in table.leaves]
             if all(old is leaf or old is None for old, leaf in zip(alive, leaves, strict=True)):
                 if any(old is None for old in alive):
                     table.follow(leaves)
-                return table, number, leaves
+                return table, leaves
         scene = read(shape)
         leaves = [nodes[i].variable for i in scene.leaves]
         tensors, modules = reachable(frame)
         called = [(one_line(name), tensor) for name, tensor in [*self._given_names, *tensors]]
         parameters = self._training.meet(leaves, called, modules, step)
         names = _names(leaves, called, parameters | {id(x): one_line(name) for name, x in self._given_names})
-        for number in known:
-            if self._tables[number].names == names:  # other tensors in the same variables: a new batch, say
-                self._tables[number].follow(leaves)
-                return self._tables[number], number, leaves
-        table = FrameTable(scene, leaves, names)
-        table.info = SceneInfo(scene, nodes, called, frame)
-        known.append(len(self._tables))
-        self._tables.append(table)
-        return table, len(self._tables) - 1, leaves
+        for table in known:
+            if table.names == names:  # other tensors in the same variables: a new batch, say
+                table.follow(leaves)
+                return table, leaves
+        info = SceneInfo(scene, nodes, called, frame)
+        known.append(FrameTable(len(self._tables), scene, info, leaves, names))
+        self._tables.append(known[-1])
+        return known[-1], leaves
 
     # ---- passes that are kept
 

@@ -20,14 +20,14 @@ RUN = 10  # frames in a row without any gradient, before a unit is called dead
 
 
 class FrameTable:
-    """A scene and its frames. ``at`` are the numbers of the frames in the film; ``decades()`` is all of them."""
+    """A scene and its frames. ``at`` are their numbers in the film. ``info`` are facts about its nodes, see replay.py."""
 
-    def __init__(self, scene: Scene, leaves: list[Any], names: list[str]):
-        self.scene, self.names, self.shapes = scene, names, [tuple(leaf.shape) for leaf in leaves]
+    def __init__(self, number: int, scene: Scene, info: Any, leaves: list[Any], names: list[str]):
+        self.number, self.scene, self.info, self.names = number, scene, info, names
+        self.shapes = [tuple(leaf.shape) for leaf in leaves]
         self.follow(leaves)
         parameters = np.array([type(leaf).__name__ == "Parameter" for leaf in leaves], bool)
         self.trained = parameters if parameters.any() else ~parameters  # inputs may ask for gradients, too
-        self.info: Any = None  # facts about its nodes, see replay.py
         counts = [len(scene.arrows), len(scene.joins), *[len(scene.leaves)] * 3, len(scene.gates)]
         ends = np.cumsum(counts).tolist()
         parts = ("arrow", "join", "value", "grad", "update", "zero")

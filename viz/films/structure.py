@@ -110,12 +110,8 @@ def _classes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
                 end *= n
                 fits |= end == count
             if before and count > 1 and not fits and count in before:
-                text = f"The logits, of shape {shape_text(before)}, are read as {shape_text(shape)}"
-                yield (
-                    "classes",
-                    f,
-                    f"{text}: so the {count} numbers of an example are not its {count} classes.",
-                )
+                text = f"The logits, of shape {shape_text(before)}, are read as {shape_text(shape)}, "
+                yield "classes", f, f"{text}so the {count} numbers of an example are not its {count} classes."
 
 
 def _axes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
