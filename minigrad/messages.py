@@ -283,7 +283,7 @@ DUAL_SIZE = (
     "supported. Tensor is of size {} while the given forward gradient is of size {}."
 )
 NO_TANGENT = (
-    "{}_(): a tensor made outside of forward mode cannot take the tangent of what is written into it. Write into a clone() "
+    "{}_(): a tensor made outside of forward mode cannot take the tangent of a value written into it. Write into a clone() "
     "made inside."
 )
 NO_NESTED_LEVELS = "Nested forward mode AD is not supported at the moment\nUse func.jvp, which can be nested."

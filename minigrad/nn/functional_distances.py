@@ -26,7 +26,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 
 @in_functional
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors, which are along `dim`: x1·x2 / (|x1| |x2|), each norm at least `eps`."""
+    """The cosine of the angle between vectors along `dim`: x1·x2 / (|x1| |x2|), each norm at least `eps`."""
     common = dtypes.of_numpy(dtypes.promote([(t._array.dtype, 2 if t.dim() else 1) for t in (x1, x2)]))
     message = "expected common dtype to be floating point, yet common dtype is {.word}"
     check(common.is_floating_point, message, common)

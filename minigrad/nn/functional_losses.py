@@ -1,4 +1,4 @@
-"""The losses of nn.functional of numbers, probabilities and classes.
+"""The losses of nn.functional: for numbers, for probabilities and for classes.
 
 reduction: "mean", "sum" or "none", which keeps one loss for each element or example.
 """

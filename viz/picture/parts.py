@@ -216,7 +216,7 @@ class Places:
     labels: dict[str, tuple[float, float]]
     # of each cluster: x, y, width, height, baseline of its caption
     frames: list[tuple[float, float, float, float, float]]
-    # what is written at two lanes, and where
+    # the labels of two lanes, and where they are
     lanes: list[tuple[str, float, float]] = field(default_factory=list)
     apart: tuple[float, float, float, float] | None = None  # the line between them
 

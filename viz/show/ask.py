@@ -306,7 +306,7 @@ def _shape_question(p: Pass, step: Mapping, fires: str, value: Mapping, of: str)
     rule = " A gradient has the shape of the tensor that it belongs to."
     three, more = list(wrong.items())[:3], {"cause": "wrong shape"}
     choices = [{"shape": list(s), "says": says + rule} | more for s, says in three]
-    text = f"{fires} fires next. Which shape does {of} have?"
+    text = f"{fires} fires next. What shape does {of} have?"
     answer = {"shape": right}
     shapes = sorted([*choices, answer], key=lambda c: (len(c["shape"]), c["shape"]))
     return {"kind": "shape", "text": text, "of": of, "answer": answer, "choices": shapes, "mistakes": []}

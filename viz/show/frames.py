@@ -152,7 +152,7 @@ def frame_dot(data: Payload, picture: Picture, k: int) -> str:
 def for_slides(data: Payload) -> Picture:
     """The first picture of a pass that is not too wide for a slide, or the narrowest."""
     if not isinstance(data, Payload):
-        raise TypeError("a payload that was read again has no picture: make the stepper with viz.step")
+        raise TypeError("a payload read from a page has no picture: make the stepper with viz.step")
     fits = [p for p in data.shown if p.at.width * DPI / 72 <= WIDEST]
     return fits[0] if fits else min(data.shown, key=lambda p: p.at.width)
 

@@ -78,7 +78,7 @@ _COLOURS = re.compile(
 )
 # an arrow's label, whose position its ``label_box`` gives
 _PLATES = re.compile(r'<rect class="label-bg"[^>]*/><text class="label-text"[^>]*>([^<]*)</text>')
-_NODE = re.compile(r'<g class="node[^"]*" id="(\w+)">.*?</g>')  # places inside are from its corner
+_NODE = re.compile(r'<g class="node[^"]*" id="(\w+)">.*?</g>')  # positions inside are relative to its corner
 _PLACE = re.compile(r' ([xy])="(-?\d+(?:\.\d)?)"')
 # an arrow: the points of its line, then two of its head, of which the second follows
 _ARROW = re.compile(r'd="M([^"]*)"/><path class="head" d="M([^L]*)L[^"]*Z"/>')
