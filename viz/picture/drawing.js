@@ -23,10 +23,11 @@ if (!img.dataset.shown) {
     button.style.cssText = "width:26px;height:26px;padding:0;border:0;border-radius:5px;background:none;color:inherit;cursor:pointer;font:15px sans-serif";
     bar.append(button);
   }
-  bar.style.cssText = "position:absolute;top:4px;right:4px;border:1px solid #8c959f;border-radius:6px;background:Canvas;color:CanvasText;opacity:0";
-  const place = document.createElement("div"), show = (on) => { bar.style.opacity = on || place.matches(":hover") ? 0.95 : 0; };
-  place.style.cssText = "position:relative;width:fit-content;max-width:100%";
-  view.style.cssText = "overflow:auto;max-height:1200px";
+  // beside the picture: it covers nothing of it
+  bar.style.cssText = "flex:none;display:grid;border:1px solid #8c959f;border-radius:6px;background:Canvas;color:CanvasText;opacity:0";
+  const place = document.createElement("div"), show = (on) => { bar.style.opacity = Number(on || place.matches(":hover")); };
+  place.style.cssText = "display:flex;align-items:flex-start;gap:4px;width:fit-content;max-width:100%";
+  view.style.cssText = "min-width:0;overflow:auto;max-height:1200px";
   for (const event of ["pointerenter", "focusin"]) place.addEventListener(event, () => show(true));
   for (const event of ["pointerleave", "focusout"]) place.addEventListener(event, () => show(false));
   view.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); zoom(Math.exp(-event.deltaY * 0.004)); } }, { passive: false });

@@ -18,24 +18,26 @@ export function local(step, { value, reduced }) {
   return { shape: value.shape, dtype: value.dtype, values, min: Math.min(...values), max: Math.max(...values), nonfinite: 0 };
 }
 
-// An array with a caption below it.
-const term = (array, under, room, role) => h("span.term", { "data-role": role }, arrayView(array, room), under ? h("span.under", under) : null);
-const sign = (text) => h("span.sign", text);
+// An array, or a question mark for one that is asked for, with a caption below it; and the text between two arrays, which may break
+// where code and long names do, so that the arrays stay on one line.
+export const term = (array, under, room, role) => h("span.term", { "data-role": role }, array === undefined ? h("span.none", "?") : arrayView(array, room), h("span.under", { title: under }, under));
+export const sign = (text) => h("span.sign", text.split(/(?<=[(,])(?=\w)|(?=\.[a-z])/i).flatMap((part, i) => (i ? [h("wbr"), part] : part)));
 
-// The right side: the code, with every name of a recorded array or number replaced by its value.
-function inCode(code, known, labels, room) {
-  const out = [];
+// The right side: the code, with every name of a recorded array or number replaced by its value; an array is shown once.
+function inCode(code, items, room) {
+  const out = [], seen = new Set();
   let at = 0, text = "";
   const write = () => { if (text.trim()) out.push(sign(text.trim())); text = ""; };
   code = code.replaceAll(", keepdim=True", ""); // the code below the equation has it
   for (const { 0: name, index } of code.matchAll(TOKENS)) {
-    const value = known.get(name), label = labels.get(name);
+    const { value, label } = items.get(name) ?? {}, arrives = name === "grad";
     if (!value) continue;
     text += code.slice(at, index);
     at = index + name.length;
-    if (!value.shape) { text += value.text ?? ""; continue; }
+    if (!value.shape || seen.has(name)) { text += value.text ?? (arrives ? "arrives" : name); continue; }
+    seen.add(name);
     write();
-    out.push(name === "grad" ? term(value, "arrives", room, "arrives") : term(value, label ? `${name} = ${label}` : name, room, "saved"));
+    out.push(arrives ? term(value, "arrives", room, "arrives") : term(value, label ? `${name} = ${label}` : name, room, "saved"));
   }
   text += code.slice(at);
   write();
@@ -48,16 +50,12 @@ export const shownIn = (code) => new Set(inWords(code) ? [] : [...(code || "").m
 
 // One line for each gradient that is sent. With `first`, the line shows the array that arrives; the others only name it.
 export function equation(step, out, rule, to, { asked, room, factor, first }) {
-  const total = step.totals || (asked && (step.incoming || []).length > 1) ? null : step.total, known = new Map((step.saved || []).map(({ name, value }) => [name, value]));
-  const arrives = () => (first ? term(total, "arrives", room, "arrives") : sign("arrives"));
-  if (total) known.set("grad", first ? total : { text: "arrives" });
-  const code = rule?.code || "", labels = new Map((step.saved || []).map(({ name, label }) => [name, label]));
-  const left = asked ? h("span.term", h("span.none", "?"), h("span.under", `to ${to}`)) : term(out.value, `to ${to}`, room, "sent");
-  const unchanged = code === "grad" && total && (asked || alike(total.values, out.value.values));
-  const right = unchanged ? [arrives()]
-    : factor ? [arrives(), sign("×"), term(factor, "local derivative", room, "local")]
-    : total && shownIn(code).has("grad") ? inCode(code, known, labels, room) : total ? [arrives()] : [];
-  return h("div.equation", left, right.length ? sign(unchanged || factor || shownIn(code).has("grad") ? "=" : "from") : null, right);
+  const total = step.totals || (asked && (step.incoming || []).length > 1) ? null : step.total, items = new Map((step.saved || []).map((item) => [item.name, item]));
+  if (total) items.set("grad", { value: first ? total : { text: "arrives" } });
+  const code = rule?.code || "", uses = shownIn(code).has("grad");
+  const left = term(asked ? undefined : out.value, `to ${to}`, room, "sent");
+  const times = factor && !(code === "grad" && alike(total.values, out.value.values)) ? [sign("×"), term(factor, "local derivative", room, "local")] : []; // not if it is 1
+  return h("div.equation", left, total ? [sign(factor || uses ? "=" : "from"), inCode(uses && !times.length ? code : "grad", items, room), times] : null);
 }
 
 // How wide each array of an equation may be, in a column of `wide` pixels that holds so many of them.

@@ -25,8 +25,7 @@ export const legend = {
     const box = (look) => { const at = { x: 2, y: 3, width: 28, height: 13, rx: /function|op/.test(look) ? 6.5 : 2.5 }; return drawn(`node ${look}`, look === "fold" ? s("rect", { ...at, class: "behind", x: 4, y: 1 }) : "", s("rect", { ...at, class: "shape" })); };
     const edge = (kind) => drawn(`edge ${kind}`, s("path", { class: "line", d: "M1 9H27" }), s("path", { class: "head", d: /cut|not_/.test(kind) ? "M28 5V13" : "M33 9L27 6V12Z" }));
     const uses = (selector) => this.picture.querySelector(selector), kinds = new Set(Object.values(this.drawn.edges).map(({ kind }) => kind));
-    const looks = NODES.filter(([used]) => uses(used)).map(([, look, says]) => [box(look), says]), arrows = EDGES.filter(([kind]) => kinds.has(kind.split(" ")[0])).map(([kind, says]) => [edge(kind), says]);
-    this.help.replaceChildren(list("Keys", KEYS), list("Boxes", [...looks, ...(this.legendOf?.(this.drawn.view, "boxes") || [])]), list("Arrows", [...arrows, ...(this.legendOf?.(this.drawn.view, "arrows") || [])]),
+    this.help.replaceChildren(list("Keys", KEYS), list("Boxes", NODES.filter(([used]) => uses(used)).map(([, look, says]) => [box(look), says])), list("Arrows", EDGES.filter(([kind]) => kinds.has(kind.split(" ")[0])).map(([kind, says]) => [edge(kind), says])),
       list("Numbers", [[h("span", { class: "mgv-num minus", style: "--size:1" }, "−0.8"), "blue with a minus sign below zero"], [h("span", { class: "mgv-num plus", style: "--size:1" }, "0.8"), "orange above zero; the darkest is the largest in its array"]]),
       h("p.note", "Click a box to see what it is, double-click to open it. Drag to move the picture; Ctrl + wheel or pinch to zoom. The wheel scrolls it while the pane has the focus."),
       textButton("Close", () => this.showHelp()));

@@ -99,7 +99,7 @@ export function paintCells(a, x, y, width, height, gap = 0.8, texts = null, font
 
 // Paints the box of an array: the numbers are written if they fit in letters of size `least`, otherwise cells are painted.
 export function paintBox(a, x, y, width, height, least) {
-  const { rows, cols } = grid(a), w = width / cols, t = height / rows, few = a.values?.length && a.values.length <= 12 && rows * cols === a.values.length && w >= 20 && t >= 10;
+  const { rows, cols } = grid(a), w = width / cols, t = height / rows, few = a.values?.length && a.values.length <= 12 && rows * cols === a.values.length;
   let font;
   const texts = few ? [3, 2].map((digits) => a.values.map((value) => (value.toPrecision ? number(Number(value.toPrecision(digits))) : value)))
     .find((all) => (font = Math.floor(10 * Math.min(11, t - 2, (w - 3) / (0.58 * Math.max(...all.map((text) => text.length))))) / 10) >= least) : null;
@@ -123,37 +123,30 @@ function heatMap(a, side, most) {
 }
 
 // An array as small as possible: one number is written, a larger array is cells with their shape.
-export function thumbnail(a, most = 34) {
-  if (!a?.shape || a.values?.length === 1 || a.parts || a.values?.length === 0) return arrayView(a, 70);
-  return h("span.array", { title: arrayText(a), "data-values": a.values ? JSON.stringify(a.values) : null, "data-shape": JSON.stringify(a.shape) }, heatMap(a, 10, most), h("span.shape", shapeText(a.shape)));
-}
+export const thumbnail = (a, most = 34) => arrayView(a, 70, most);
 
 // Small arrays as numbers, larger ones as a heat map with shape, range and scale. `room`: how many pixels it may take in a
-// line; by default the width of a panel's column.
-export function arrayView(a, room = null) {
+// line; by default the width of a panel's column. `most`: how many pixels its cells may take, without numbers.
+export function arrayView(a, room = null, most = null) {
   if (a === null || a === undefined) return h("span.none", "None");
   if (!a.shape) return h("code.plain", a.text || "");
-  const { rows, cols } = grid(a);
-  const data = a.values ? JSON.stringify(a.values) : null;
-  const title = [shapeText(a.shape), a.dtype, a.nonfinite ? `${a.nonfinite} not finite` : null].filter(Boolean).join(" ");
-  if (a.parts) return h("span.array.complex", { title }, a.parts.map((part, i) => h("span.part", h("span.subject", ["real", "imaginary"][i]), arrayView(part))));
-  if (a.values && a.values.length === 0)
-    return h("span.array", { title }, h("span.none", "empty"), h("span.shape", shapeText(a.shape)));
-  const texts = a.values && cols <= 6 && rows <= 6 && a.values.length <= 20 && rows * cols === a.values.length ? fitting(a.values, cols, room ?? 230) : null;
+  const { rows, cols } = grid(a), count = a.values?.length, shape = h("span.shape", shapeText(a.shape));
+  const title = [a.parts ? shapeText(a.shape) : arrayText(a), a.dtype, a.nonfinite ? `${a.nonfinite} not finite` : null].filter(Boolean).join(", ");
+  const array = (kind, ...inside) => h(`span.array${kind}`, { title, "data-values": a.values ? JSON.stringify(a.values) : null, "data-shape": JSON.stringify(a.shape) }, inside);
+  if (a.parts) return array(".complex", a.parts.map((part, i) => h("span.part", h("span.subject", ["real", "imaginary"][i]), arrayView(part))));
+  if (count === 0) return array("", h("span.none", "empty"), shape);
+  const texts = (most === null || count === 1) && cols <= 6 && rows <= 6 && count <= 20 && rows * cols === count ? fitting(a.values, cols, room ?? 230) : null;
   if (texts) {
     const scale = scaleOf(a);
     const cells = a.values.map((value, i) => {
       const [sign, size] = cellLook(value, scale);
       return h("span", { class: `mgv-num ${sign}`, style: `--size:${size.toFixed(2)}` }, texts[i]);
     });
-    return h("span.array", { title, "data-values": data, "data-shape": JSON.stringify(a.shape) },
-      h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}`, title: a.values.join(", ") }, cells),
-      room === null || a.shape.length % 2 ? h("span.shape", shapeText(a.shape)) : null);
+    return array("", h("span", { class: a.shape.length ? "mgv-matrix" : "mgv-scalar", style: `--cols:${cols}` }, cells), room === null || a.shape.length % 2 ? shape : null);
   }
-  if (room !== null) return thumbnail(a, Math.min(room, 56));
-  return h("span.array.heat", { title, "data-values": data, "data-shape": JSON.stringify(a.shape) }, heatMap(a, 12, 72),
-    h("span.caption",
-      h("span.shape", shapeText(a.shape), a.cells && a.cells.downsampled ? ` in ${rows}×${cols}` : ""),
+  if (room !== null) return array("", heatMap(a, 10, most ?? Math.min(room, 56)), shape);
+  return array(".heat", heatMap(a, 12, 72),
+    h("span.caption", shape, a.cells?.downsampled ? h("span", `in ${rows}×${cols}`) : null,
       h("span", `${number(a.min)} … ${number(a.max)}`),
       h("span.scale", { title: "blue with a minus mark is negative, orange is positive" }, h("i", { "aria-hidden": "true" }), `±${number(scaleOf(a))}`),
       a.nonfinite ? h("span.alarm", `${a.nonfinite} not finite`) : null));

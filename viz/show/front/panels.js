@@ -1,7 +1,7 @@
 // The panels: what arrives, the rule, what is sent, the .grad of every leaf, the queue, the source.
 
 import { arrange, h } from "./elements.js";
-import { equation, local, roomFor, shownIn } from "./equation.js";
+import { equation, local, roomFor, shownIn, sign, term } from "./equation.js";
 import { arrayView, thumbnail } from "./numbers.js";
 import { withoutModel } from "./strip.js";
 import { bytesText } from "./timeline.js";
@@ -80,7 +80,7 @@ export const panels = {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
       return h("div.line-of", { "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p.math", math) : null,
         equation(step, out, rule, to, { asked, room: this.terse > 2 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
-        out.reduced ? h("span.reduced", out.reduced) : null);
+        out.reduced ? h("span.reduced", this.terse > 2 ? out.reduced.split(":")[0] : out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
@@ -97,10 +97,9 @@ export const panels = {
   // AccumulateGrad: .grad afterwards = .grad before + what arrives.
   stores(step, asked) {
     const { before, after, wrong } = step.accumulate, room = roomFor(this.columnWidth - 28, before ? 3 : 2);
-    const term = (array, under, role) => h("span.term", { "data-role": role }, array ? arrayView(array, room) : h("span.none", array === null ? "None" : "?"), h("span.under", under)), sign = (text) => h("span.sign", text);
-    const left = asked ? term(undefined, `${step.tensor}.grad`) : before || wrong ? term(after ?? null, `${step.tensor}.grad`, "after") : sign(`${step.tensor}.grad`);
+    const left = asked ? term(undefined, `${step.tensor}.grad`) : before || wrong ? term(after ?? null, `${step.tensor}.grad`, room, "after") : sign(`${step.tensor}.grad`);
     return this.column(asked ? "Rule" : "Adds to .grad", h("p.name", h("code", `${step.tensor}.grad ${before ? "+=" : "="} grad`)),
-      h("div.equation", left, sign(wrong ? "≠" : "="), before ? [term(before, "before", "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives", "arrives")),
+      h("div.equation", left, sign(wrong ? "≠" : "="), before ? [term(before, "before", room, "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives", room, "arrives")),
       wrong ? h("p.note", `${wrong}.`) : null, before ? null : h("p.note", `${step.tensor}.grad was None.`));
   },
 

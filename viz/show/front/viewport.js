@@ -4,7 +4,7 @@ import { columns, inColumns } from "./columns.js";
 import { h, textButton } from "./elements.js";
 import { opened } from "./boxes.js";
 
-const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880, NARROW = 256; // px: smallest text of a node, and in an open box; the largest scale; px: the pane widths from which panels are side by side, those of one of two panes are beside the picture, those of one pane are, there are two columns, and the width of one column at least
+const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880, SLIM = 346, NARROW = 256; // px: smallest text of a node, and in an open box; the largest scale; px: the pane widths from which panels are side by side, those of one of two panes are beside the picture, those of one pane are, there are two columns; the width of two columns at least, and of one
 const MANY = 40, MARGIN = 14, LEAST_TALL = 400, LEAST_PANE = 440; // number of steps; px: space below the pane; a pane lower than this may start above the visible area; if so little is visible (a page at 200 %), the page scrolls
 const TOP = 40; // px, below the zoom buttons: where a picture starts that does not fit
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
@@ -62,13 +62,16 @@ export const viewport = {
     const free = Math.max(240, most - this.head.offsetHeight - this.notes.offsetHeight - 4);
     const { label } = this.options, open = [...this.open].join();
     if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
-    const pictures = this.candidates(), pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE, wide - (two || side) - 18);
+    const pictures = this.candidates(), pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE, wide - (two ? slim : side) - 18);
     let side = Math.round(label ? (wide >= PAIR_BESIDE ? 0.29 * wide : 0) : wide < WIDE ? 0 : wide < 1000 ? 216 : Math.min(400, wide * 0.25));
+    const slim = Math.round(Math.max(SLIM, 1.35 * side)); // two columns need at least this
     let two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
     const stage = side ? free : Math.max(130, Math.round(free * 0.62));
     let chosen = (label && side && this.agreed(wide - side - 18, stage - 18)) || pick(side, stage);
-    if (label) two = side && Math.max(side, Math.min(Math.round(0.62 * wide), wide - 18 - Math.ceil(chosen.width * readable(chosen.picture)))); // as wide as the picture allows
-    else if (!side && wide >= PAIR) { // in between: panels beside a picture that loses little by it, otherwise below it and side by side
+    const left = wide - 18 - Math.ceil(chosen.width * readable(chosen.picture)); // by the picture at its smallest legible size
+    if (label) two = side && Math.max(side, Math.min(Math.round(0.62 * wide), left));
+    else if (two) two = Math.min(two, Math.max(slim, left));
+    if (!label && !side && wide >= PAIR) { // in between: panels beside a picture that loses little by it, otherwise below it and side by side
       const other = pick(NARROW, free);
       if (other.whole && other.rich <= chosen.rich && Math.min(1, other.scale) >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     }
@@ -129,14 +132,15 @@ export const viewport = {
     if (found) set(...(this.levels[at] = found));
   },
 
-  // An equation stays on one line if it can: if it needs a second one, its parts move closer together, then its cells shrink. Measured once per step.
+  // An equation stays on one line if it can: if it needs a second one, the text between its arrays breaks and its parts move closer
+  // together, then its cells shrink. Measured once per step.
   tighten(known) {
     this.wrapped = false;
     return [...this.flow.querySelectorAll(".mgv-equation")].map((el, i) => {
-      const { firstElementChild: first, lastElementChild: last } = el, wraps = () => last.offsetTop > first.offsetTop + first.offsetHeight;
+      const { firstElementChild: first, lastElementChild: last } = el, wraps = () => last.offsetTop > first.offsetTop + first.offsetHeight || el.scrollWidth > el.clientWidth + 1;
       if (known?.[i]) el.className = known[i];
       else for (const closer of ["mgv-tight", "mgv-tighter"]) if (wraps()) el.classList.add(closer);
-      if (wraps()) { this.wrapped = true; el.classList.remove("mgv-tighter"); } // it needs two lines anyway: keep it legible
+      if (wraps()) { this.wrapped = true; el.className = "mgv-equation"; } // it needs two lines anyway: keep it legible
       return el.className;
     });
   },
@@ -183,7 +187,7 @@ export const viewport = {
     style.width = `${width * this.scale}px`;
     style.height = `${height * this.scale}px`;
     style.setProperty("--grow", Math.max(1, Math.min(1.25, 1 / this.scale)).toFixed(3)); // keeps the smallest text legible
-    const least = LEAST / Math.min(1, this.scale);
+    const least = LEAST / this.scale;
     if (this.twoColumns ? least < this.least : least !== this.least) this.rewrite(least); // a second column of panels never removes a number from the picture
     const whole = width * this.scale + 15 <= this.view.clientWidth && height * this.scale + (this.open.size ? TOP + 6 : 15) <= this.view.clientHeight;
     this.stage.classList.toggle("mgv-whole", whole); // whatever is out of view can be reached by zooming and moving, for which the buttons then appear
