@@ -4,7 +4,9 @@ import { columns, inColumns } from "./columns.js";
 import { h, textButton } from "./elements.js";
 import { opened } from "./boxes.js";
 
-const LEAST = 9, OPENED = 11, LARGEST = 1.25, PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880, SLIM = 346, NARROW = 256; // px: smallest text of a node, and in an open box; the largest scale; px: the pane widths from which panels are side by side, those of one of two panes are beside the picture, those of one pane are, there are two columns; the width of two columns at least, and of one
+const LEAST = 9, OPENED = 11, LARGEST = 1.25; // px: smallest text of a node, and in an open box; the largest scale
+const PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880; // px: the pane widths from which panels are side by side, those of one of two panes are beside the picture, those of one pane are, there are two columns
+const NARROW = 256, SLIM = 346; // px: the smallest width of one column of panels, of two
 const MANY = 40, MARGIN = 14, LEAST_TALL = 400, LEAST_PANE = 440; // number of steps; px: space below the pane; a pane lower than this may start above the visible area; if so little is visible (a page at 200 %), the page scrolls
 const TOP = 40; // px, below the zoom buttons: where a picture starts that does not fit
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
