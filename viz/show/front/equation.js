@@ -34,7 +34,7 @@ function inCode(code, items, room) {
     if (!value) continue;
     text += code.slice(at, index);
     at = index + name.length;
-    if (!value.shape || seen.has(name)) { text += value.text ?? (arrives ? "arrives" : name); continue; }
+    if (!value.shape || seen.has(name)) { text += arrives ? "arrives" : value.shape ? name : value.text ?? ""; continue; }
     seen.add(name);
     write();
     out.push(arrives ? term(value, "arrives", room, "arrives") : term(value, label ? `${name} = ${label}` : name, room, "saved"));

@@ -50,16 +50,16 @@ export const panels = {
 
   // What arrives, if it is more than one array already in the equation: the parts and their sum.
   receives(step, asked) {
-    const parts = step.incoming || [], several = parts.length > 1;
+    const parts = step.incoming || [], several = parts.length > 1, shown = (array) => (this.terse > 1 ? thumbnail(array, 18) : arrayView(array, 150));
     if (!several && !step.totals && !step.wrong && parts.length && (asked || step.accumulate || (step.outgoing || []).some(({ value }) => value))) return null;
     const rows = parts.map((part, i) => h("div.part",
       several ? h("span.op", i ? "+" : "") : null,
-      h("span.subject", part.from ? ["from ", this.nodeName(part.from)] : "the start"), this.terse > 2 ? thumbnail(part.value ?? step.total, 18) : arrayView(part.value ?? step.total, 150)));
+      h("span.subject", part.from ? ["from ", this.nodeName(part.from)] : "the start"), shown(part.value ?? step.total)));
     const total = (op, who, value) => h("div.part.total", h("span.op", op), h("span.subject", who), value);
     if (asked) rows.push(several ? total("=", "?") : "");
-    else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, arrayView(one, 150))));
-    else if (step.wrong) rows.push(total("≠", "arrived", arrayView(step.total, 150)));
-    else if (!parts.length || (!step.accumulate && !(step.outgoing || []).some(({ value }) => value))) rows.push(total("=", "total", arrayView(step.total, 150)));
+    else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, shown(one))));
+    else if (step.wrong) rows.push(total("≠", "arrived", shown(step.total)));
+    else if (!parts.length || (!step.accumulate && !(step.outgoing || []).some(({ value }) => value))) rows.push(total("=", "total", shown(step.total)));
     else rows.push(total("=", "total", h("span.note", "what arrives, below")));
     if (step.wrong && !asked) rows.push(h("p.note", `${step.wrong}.`));
     return this.column("Receives", rows);
@@ -84,7 +84,7 @@ export const panels = {
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
-    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", this.terse ? thumbnail(item.value) : arrayView(item.value, 70));
+    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", this.terse ? thumbnail(item.value, this.terse > 2 ? 18 : 34) : arrayView(item.value, 70));
     return this.column("Rule", name, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
       unnamed.length ? h("details", h("summary", `${unnamed.length} more that it keeps`), h("div.keeps", unnamed.map(saved))) : null, this.terse > 1 ? null : checked);
   },
