@@ -46,9 +46,7 @@ export const exporting = {
     this.more.open(false);
     const link = location.href.split("#")[0] + this.address(), field = h("input.answer", { type: "text", readonly: true, value: link, "aria-label": "Link", onfocus: () => field.select() }), copy = h("button.submit", "Copy");
     copy.addEventListener("click", () => { field.select(); const done = navigator.clipboard ? navigator.clipboard.writeText(link) : Promise.reject(); done.then(() => { copy.textContent = "Copied"; }, () => { copy.textContent = "Press Ctrl+C"; }); });
-    this.fillPop = () => {};
-    this.pop.replaceChildren(h("div.form", field, copy), this.closer());
-    this.pop.hidden = false;
-    Object.assign(this.pop.style, { left: "auto", right: "8px", top: "8px" });
+    const form = h("div.form", field, copy), { right, top } = this.stage.getBoundingClientRect();
+    this.popUp(() => [form], right, top);
   },
 };

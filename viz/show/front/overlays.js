@@ -99,20 +99,24 @@ export const overlays = {
     const item = this.nodes.get((this.selected = id));
     if (!item) return;
     item.group.classList.add("mgv-selected");
-    this.fillPop = () => {
+    const { right, top } = item.group.getBoundingClientRect();
+    this.popUp(() => {
       const at = this.time.firings[id] ?? this.time.fired[this.time.members[id][0]], bytes = this.keptBy().get(id), hide = this.asking && this.options.ask === "order" && at?.[0] > this.limit;
       const fires = !at || hide ? null : at.length > 1 ? `steps ${at[0]} to ${at.at(-1)}` : `step ${at[0]}`;
-      this.pop.replaceChildren(...this.summary(id).filter(Boolean), h("p.note", [fires && `fires in ${fires}`, bytes && `keeps ${bytesText(bytes)} for backward`].filter(Boolean).join(" · ")),
-        h("p.ways", fires || this.appears.has(id) ? textButton("Go to its step", () => { this.goToNode(id); this.frame.focus({ preventScroll: true }); }) : null, this.canOpen(id) ? textButton("Open", () => this.opens(id)) : null, this.closer()));
-    };
-    this.fillPop();
-    const { right, top } = item.group.getBoundingClientRect();
-    placeBeside(this.pop, this.stage, right - 6, top);
+      return [this.summary(id), h("p.note", [fires && `fires in ${fires}`, bytes && `keeps ${bytesText(bytes)} for backward`].filter(Boolean).join(" · ")),
+        fires || this.appears.has(id) ? textButton("Go to its step", () => { this.goToNode(id); this.frame.focus({ preventScroll: true }); }) : "", this.canOpen(id) ? textButton("Open", () => this.opens(id)) : ""];
+    }, right - 6, top);
     this.pop.inert = true; // so that the second click of a double click reaches the box
     setTimeout(() => { this.pop.inert = false; }, 400);
   },
 
-  closer() { return textButton("Close", () => { this.pop.hidden = true; this.frame.focus({ preventScroll: true }); }); },
+  // The details, beside a point: `say()` says what they are, now and at every step after it.
+  popUp(say, x, y) {
+    const close = textButton("Close", () => { this.pop.hidden = true; this.frame.focus({ preventScroll: true }); });
+    this.fillPop = () => this.pop.replaceChildren(...say().flat(3), close);
+    this.fillPop();
+    placeBeside(this.pop, this.stage, x, y);
+  },
 
   // The edge under the pointer, or within a finger's width of it.
   edgeAt(event) {
@@ -132,8 +136,6 @@ export const overlays = {
       return [h("p.subject", h("b", step.name), ` sends to ${this.nodeName(out.to)}`),
         known.length ? known.map((entry) => h("div.part", arrayView(entry.array), h("span.note", `step ${entry.at}`))) : h("p.none", this.asking && this.options.ask === "order" ? "not yet" : `not yet: in step ${all[0].at}`)];
     };
-    this.fillPop = () => this.pop.replaceChildren(...edges.slice(0, 6).map(row).flat(2), edges.length > 6 ? h("p.note", `and ${edges.length - 6} more`) : "", this.closer());
-    this.fillPop();
-    placeBeside(this.pop, this.stage, event.clientX, event.clientY);
+    this.popUp(() => [edges.slice(0, 6).map(row), edges.length > 6 ? h("p.note", `and ${edges.length - 6} more`) : ""], event.clientX, event.clientY);
   },
 };
