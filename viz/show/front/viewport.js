@@ -45,7 +45,7 @@ export function choose(pictures, width, height, narrow, slim = width) {
 export const viewport = {
   // How high the pane may be: what the notebook's scroller, or the window, leaves below the cell's input and its sliders.
   tallest() {
-    const head = this.options.host ? this.el.getBoundingClientRect().top - this.options.host().getBoundingClientRect().top : 0; // above two panes
+    const head = this.options.host ? this.el.parentNode.getBoundingClientRect().top - this.options.host().getBoundingClientRect().top : 0; // above two panes
     if (this.options.framed) return this.options.framed - 2 - head;
     if (this.isFull()) return window.innerHeight - head;
     const host = this.options.host?.() ?? this.el, scroller = host.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = host.closest(".jp-Cell"), tall = scroller?.clientHeight;
