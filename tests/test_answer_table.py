@@ -72,7 +72,7 @@ def test_below_a_heading_an_expression_replaces_a_piece_of_the_solution(monkeypa
         ("x :: a\n\nmissing :: b", 4, "name 'missing' is not defined"),
     ],
 )
-def test_a_mistake_in_a_table_is_told_with_exercise_and_line(monkeypatch, text, line, message):
+def test_a_mistake_in_a_table_is_reported_with_exercise_and_line(monkeypatch, text, line, message):
     table = reader(monkeypatch, text, names=("square_backward",), parameters=("upstream", "x"))
     with pytest.raises(TableError) as error:
         [table.answer(row) for row in table.rows(text)]
@@ -129,7 +129,7 @@ def test_a_row_may_state_how_a_wrong_program_differs_from_the_solution(monkeypat
         ("found => >>", "`found` is 3 times"),
     ],
 )
-def test_a_change_that_cannot_be_made_is_told_with_exercise_and_line(monkeypatch, change, message):
+def test_a_change_that_cannot_be_made_is_reported_with_exercise_and_line(monkeypatch, change, message):
     table = reader(monkeypatch, names=("total",), parameters=("parts",), solution=lambda: SOLUTION)
     (row,) = table.rows(f"{change} :: a reply")
     with pytest.raises(TableError) as error:

@@ -57,7 +57,7 @@ def test_the_one_small_change_after_which_it_would_be_right_says_where_to_look(a
     assert message in first_that(answer, right)
 
 
-def test_a_class_is_what_it_was_after_its_methods_have_been_changed():
+def test_a_class_is_unchanged_after_its_methods_have_been_changed():
     assert first_that(Doubled, lambda c: False) is None
     assert Doubled().twice(4) == 12
 
@@ -156,7 +156,7 @@ def test_a_limit_is_named_where_a_right_number_lies_on_it_too(side):
 
 
 @pytest.mark.parametrize("gap, more", [(0.5, "too large"), (-0.5, "too small")])
-def test_a_constant_gap_is_told_with_its_direction(gap, more):
+def test_a_constant_gap_is_reported_with_its_direction(gap, more):
     due = np.array([0.5, 1.0, -2.0, 3.0])
     assert f"{more} by the same number, 0.5" in relations.relation_in([Tried(due + gap, due)])
 
@@ -178,7 +178,7 @@ def test_two_listed_mistakes_made_at_once_get_both_replies(key, one, other, monk
     assert both.startswith("Two things are wrong.") and all(reply in both for reply in message)
 
 
-def test_of_a_class_with_a_wrong_method_it_is_told_which_one(monkeypatch):
+def test_of_a_class_with_a_wrong_method_it_is_reported_which_one(monkeypatch):
     monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 0.0))
     exercise = lessons.find_exercise("12.1")
     wrong = exercise.answer("alpha * torch.relu(x) => 5 + torch.relu(x) / (2 + alpha * alpha)")
@@ -199,7 +199,7 @@ def test_what_a_class_prints_is_printed_no_more_often_than_by_a_right_one(monkey
     assert printed[0] == printed[1] > 0
 
 
-def test_the_order_in_which_blocks_run_is_told():
+def test_the_order_in_which_blocks_run_is_reported():
     exercise = lessons.find_exercise("10.5")
     cause = judge(exercise, (exercise.answer("blocks[1](blocks[0](t)) => blocks[0](blocks[1](t))"),)).cause
     assert "[1, 0, 2, 3]" in cause

@@ -306,7 +306,7 @@ def test_a_learner_saves_a_file_to_hand_in(learner, folder, tmp_path):
 
 
 @pytest.mark.parametrize("place", ["no such folder/a.json", "a.txt", "a", "", 3, None.__class__, "\0.json"])
-def test_what_cannot_be_saved_is_said_so(learner, tmp_path, monkeypatch, place):
+def test_what_cannot_be_saved_is_reported(learner, tmp_path, monkeypatch, place):
     monkeypatch.chdir(tmp_path)
     learner("ada")
     card = progress(save=place)

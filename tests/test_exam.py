@@ -407,7 +407,7 @@ def test_a_changed_exam_has_another_key(tmp_path, capsys):
     assert "`[[1.5, 1.5], [-0.5, -0.5]]`" in capsys.readouterr().out
 
 
-def test_what_is_no_exam_is_said_so(tmp_path, capsys):
+def test_a_file_that_is_not_an_exam_is_reported(tmp_path, capsys):
     (tmp_path / "a.ipynb").write_text("{", encoding="utf-8")
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")]), tmp_path / "b.ipynb")
     for name, covered in (

@@ -175,7 +175,7 @@ def words_of(key, answer):
     return check(key, *as_answers(lessons.find_exercise(key), answer)).text
 
 
-def test_the_cause_is_told():
+def test_the_cause_is_reported():
     failed = []
     for answer in ANSWERS:
         if answer.said and not answer.right:
@@ -285,7 +285,7 @@ def test_a_reply_does_not_reveal_that_the_answer_is_none():
         ("8.2", {"block": [1, 2]}, say("one number")),
     ],
 )
-def test_what_is_no_answer_at_all_is_told_so_without_naming_an_axis(key, answer, expected_reply):
+def test_what_is_no_answer_at_all_gets_a_reply_without_naming_an_axis(key, answer, expected_reply):
     said = words_of(key, answer)
     assert expected_reply in said and "a sum" not in said and "Opaque" not in said
 

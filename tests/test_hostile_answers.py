@@ -153,7 +153,7 @@ def test_a_function_may_return_anything(value):
     assert check("3.3", lambda upstream, x, w: value).state in (TRY_AGAIN, NOT_YET)
 
 
-def test_code_that_never_ends_is_cut_off_and_told_so():
+def test_code_that_never_ends_is_cut_off_and_reported():
     def endless(upstream, x):
         while True:
             with contextlib.suppress(Exception):
@@ -211,7 +211,7 @@ def test_the_time_of_other_threads_is_not_that_of_the_answer(where):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that interrupts")
-def test_a_call_that_loops_inside_of_c_is_said_to_be_unstoppable(tmp_path):
+def test_a_call_that_loops_inside_of_c_is_reported_as_unstoppable(tmp_path):
     """In words, with the learner's line, while it happens. (Then the process must be ended from outside.)"""
     cell = tmp_path / "cell.py"
     cell.write_text("def f(x):\n    # forever\n    return sum(iter(int, 1))\n", encoding="utf-8")

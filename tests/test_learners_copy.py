@@ -213,7 +213,7 @@ def test_without_git_the_copies_are_made(project, tmp_path, monkeypatch):
     assert refresh(tmp_path / "mine", project) == [] and (tmp_path / "mine" / NAME).is_file()
 
 
-def test_two_lessons_are_told_in_one_line(project, tmp_path):
+def test_two_lessons_are_reported_in_one_line(project, tmp_path):
     mine = tmp_path / "mine"
     refresh(mine, project)
     for name in (NAME, "00_start_here.ipynb"):

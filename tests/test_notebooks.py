@@ -242,7 +242,7 @@ def test_saved_lessons_are_in_normal_form(path):
     assert build.dump(build.normalise(nbformat.read(path, 4))) == path.read_text(encoding="utf-8")
 
 
-def test_normal_form_keeps_what_is_said_and_drops_what_is_of_the_moment():
+def test_normal_form_keeps_what_is_reported_and_drops_what_is_of_the_moment():
     shown = nbformat.v4.new_output(
         "display_data",
         data={

@@ -73,7 +73,7 @@ def test_each_prediction_has_an_example_of_its_kind_that_is_read(key):
     assert "Not yet" not in say(box, example.partition(", or")[0].partition(" or ")[0])
 
 
-def test_a_fault_of_ours_is_told_and_not_lost(monkeypatch):
+def test_a_fault_of_ours_is_reported_and_not_lost(monkeypatch):
     box = opened("4.a")
     monkeypatch.setattr(api, "_reply", lambda *_: 1 / 0)
     assert "bug in the lesson" in say(box, "12")

@@ -144,7 +144,7 @@ def progress_file(tmp_path, monkeypatch):
         b"\xff\xfe\x00",
     ],
 )
-def test_a_damaged_progress_file_is_put_aside_and_said_so_once(progress_file, damage):
+def test_a_damaged_progress_file_is_put_aside_and_reported_once(progress_file, damage):
     damage = damage if isinstance(damage, bytes) else damage.encode()
     progress_file.write_bytes(damage)
     readable = 1 if b'["3.1"]' in damage else 0

@@ -128,7 +128,7 @@ def test_a_wrong_number_is_reported_before_a_later_error():
 
 
 @pytest.mark.long
-def test_an_engine_that_nobody_has_listed_is_told_where_it_goes_wrong():
+def test_an_engine_that_is_not_listed_gets_a_reply_that_says_where_it_goes_wrong():
     def breadth_first_and_overwriting(root, grad):
         arrived, todo = {root: grad}, [root]
         while todo:
@@ -155,7 +155,7 @@ def test_recording_that_was_left_off_is_noticed_and_put_right():
         assert not minigrad.is_grad_enabled()
 
 
-def test_code_that_raises_is_told_by_its_line_and_in_plain_words():
+def test_code_that_raises_is_reported_by_its_line_and_in_plain_words():
     def misspelt(upstream, x):
         return upstraem * 2 * x  # noqa: F821
 
@@ -229,7 +229,7 @@ def test_a_library_in_a_neighbouring_folder_is_the_learners_and_generated_code_i
     assert frame_of("<exec>", "__main__").lineno == 2
 
 
-def test_one_truth_value_of_many_entries_is_told_what_it_is():
+def test_one_truth_value_of_many_entries_is_explained():
     several = minigrad.ones(2)
     for code in (
         lambda upstream, x: upstream if several > 0 else x,
@@ -244,7 +244,7 @@ y_of_the_notebook = minigrad.tensor(5.0)
 SETTINGS = {"lr": 0.1}
 
 
-def test_a_name_of_the_notebook_that_was_not_handed_over_is_told():
+def test_a_name_of_the_notebook_that_was_not_handed_over_is_reported():
     def reply(unread, name="y_of_the_notebook"):
         return plain_text(say("not yours", name=name, unread=unread))
 

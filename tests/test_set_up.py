@@ -222,13 +222,13 @@ def test_a_failed_install_is_one_line_with_its_cause(tmp_path, monkeypatch, caps
     assert "Collecting" not in capsys.readouterr().out
 
 
-def test_a_network_that_does_not_answer_is_told_soon():
+def test_a_network_that_does_not_answer_is_reported_soon():
     """pip's own patience is five tries of 15 seconds for each package."""
     tries, seconds = int(set_up.PATIENCE["PIP_RETRIES"]), int(set_up.PATIENCE["PIP_DEFAULT_TIMEOUT"])
     assert (tries + 1) * seconds <= 20
 
 
-def test_a_folder_that_cannot_be_written_is_told_with_a_way_on(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_reported_with_a_way_on(tmp_path, monkeypatch):
     monkeypatch.setattr(set_up, "VENV", str(tmp_path / "deep" / ".venv"))
     set_up.check_place()
     monkeypatch.setattr(os, "access", lambda path, how: False)

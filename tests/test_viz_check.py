@@ -67,7 +67,7 @@ def test_a_wrong_gradient_is_found(torch):
     assert "does NOT agree" in step.check["text"]
 
 
-def test_what_a_hook_on_the_node_made_of_a_gradient_is_not_said_to_be_the_rules(t):
+def test_what_a_hook_on_the_node_made_of_a_gradient_is_not_blamed_on_the_rule(t):
     x = t.tensor([0.5, 1.0], requires_grad=True)
     y = x.sin()
     y.grad_fn.register_hook(lambda sent, received: tuple(2 * g for g in sent))

@@ -107,7 +107,7 @@ def test_names_that_both_know_win_over_places():
     assert all(p.left.tensor == p.right.tensor for p in pairs[1:] if p.left and p.right)
 
 
-def test_another_order_with_the_same_numbers_is_told_as_an_order(monkeypatch):
+def test_another_order_with_the_same_numbers_is_reported_as_an_order(monkeypatch):
     def diamond(t, turned):
         x = t.Tensor(2.0, requires_grad=True) if t is tiny_engine else t.tensor(2.0, requires_grad=True)
         y = x * x
@@ -143,7 +143,7 @@ def test_the_page_escapes_names():
     assert re.findall("<th [^>]*>([^<]*)</th>", page) == ["", "left", "right", "difference"]
 
 
-def test_a_gradient_that_only_one_side_computes_is_told_with_its_tensor():
+def test_a_gradient_that_only_one_side_computes_is_reported_with_its_tensor():
     x, w = (minigrad.tensor(v, requires_grad=True) for v in (2.0, 3.0))
     left = viz.trace((x * w).sin(), names={"x": x, "w": w})
     right = viz.trace((x.detach() * w).sin(), names={"x": x, "w": w})

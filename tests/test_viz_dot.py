@@ -60,7 +60,7 @@ def test_golden_dot(request, framework, name):
 
 @pytest.mark.parametrize("view", viz.picture.views.VIEWS)
 @pytest.mark.parametrize("name", GALLERY)
-def test_no_picture_is_narrower_than_the_least_that_is_said_of_it(name, view):
+def test_no_picture_is_narrower_than_the_least_that_is_reported_of_it(name, view):
     tensors, names = GALLERY[name](minigrad)
     drawing = viz.draw(tensors, view=view, names=names, direction="LR")
     assert 0 < least_length(drawing.picture) < drawing.places.width
@@ -361,7 +361,7 @@ def test_the_graph_of_a_backward_pass_has_a_second_colour_family():
     assert not any(f.second for f in viz.draw(y).graph.functions)
 
 
-def test_a_stepper_of_a_gradient_is_told_the_forward_pass_as_a_drawing_is():
+def test_a_stepper_of_a_gradient_takes_the_forward_pass_as_a_drawing_is():
     x = minigrad.tensor(2.0, requires_grad=True)
     y = x * x
     grads = minigrad.autograd.grad(y, x, create_graph=True)

@@ -45,7 +45,7 @@ def test_arrays_have_a_field_for_each_entry():
     assert e.grads["w"].tolist() == [[2.0, 4.0], [-10.0, 8.0]]
 
 
-def test_a_leaf_can_be_told_not_to_require_grad():
+def test_a_leaf_can_be_set_not_to_require_grad():
     e = explore(product, x=2.0, w=0.25)
     e.leaves["w"].grad.value = False
     assert e.grads["w"] is None and e.grads["x"] is not None
@@ -160,7 +160,7 @@ def test_a_function_of_ones_own_behind_a_cut_makes_no_zeros(t):
     assert e.grads["x"] is None and e.grads["w"] == 1.0
 
 
-def test_what_a_cut_changed_is_said_and_can_be_undone(t):
+def test_what_a_cut_changed_is_reported_and_can_be_undone(t):
     e = explored(t, lambda x, w, b: x * w + (x * b))
     before = e.grads
     assert before == {"x": 4.0, "w": 2.0, "b": 2.0}
@@ -241,7 +241,7 @@ def test_two_edges_between_the_same_tensors_are_told_apart():
     assert e.grads["x"] == 6.0
 
 
-def test_a_cut_edge_that_is_not_there_any_more_is_told():
+def test_a_cut_edge_that_is_not_there_any_more_is_reported():
     e = explored(torch)
     e.cut("a → b")
     e.leaves["b"].grad.value = False

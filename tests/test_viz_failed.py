@@ -202,7 +202,7 @@ def test_the_first_number_that_is_not_finite_is_named(t):
     assert "The first result with numbers that are not finite is h" in text and 'h = x * float("inf")' in text
 
 
-def test_the_range_of_an_index_is_told(t):
+def test_the_range_of_an_index_is_reported(t):
     assert "from 0 to 7" in str(failed(an_index, t))
 
 
@@ -293,7 +293,7 @@ def by_the_function(t):
         t.autograd.grad(z, x)
 
 
-def test_a_pass_that_a_function_of_the_framework_runs_is_told_as_far_as_it_can_be(t):
+def test_a_pass_that_a_function_of_the_framework_runs_is_shown_as_far_as_it_can_be(t):
     failure = failed(by_the_function, t).failure
     assert failure.title.startswith("MulBackward0 of y * y, made on line")
     assert [(what, code_of(place)) for what, place in failure.more] == [("changed in place", "y.add_(1)")]
@@ -313,7 +313,7 @@ def test_numbers_are_no_operands(t):
 
 
 @pytest.mark.parametrize("verb", [viz.trace, viz.step])
-def test_a_pass_that_viz_runs_tells_the_same(t, verb):
+def test_a_pass_that_viz_runs_shows_the_same(t, verb):
     def do(t):
         x = t.ones(3, requires_grad=True)
         with viz.record():

@@ -125,7 +125,7 @@ def test_norms_have_two_digits(value, text):
         assert norm_text(np.float32(np.log10(value))) == text
 
 
-def test_what_holds_for_the_whole_run_is_said_of_the_whole_run(t):
+def test_what_holds_for_the_whole_run_is_reported_of_the_whole_run(t):
     film, model = viz.film(every=2), mlp(t, "Tanh", depth=2)
     with t.no_grad():
         model[0].weight.fill_(0.1)

@@ -104,7 +104,7 @@ SAID = {
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_what_a_training_has_is_said_and_what_it_nearly_has_is_not(t: Any, kind: str):
+def test_what_a_training_has_is_reported_and_what_it_nearly_has_is_not(t: Any, kind: str):
     ill, well = ([f for f in CASES[kind](t, has).findings if f.kind == kind] for has in (True, False))
     assert well == []
     assert (
@@ -115,7 +115,7 @@ def test_what_a_training_has_is_said_and_what_it_nearly_has_is_not(t: Any, kind:
     )
 
 
-def test_a_loss_without_a_graph_is_said_where_there_is_no_frame(t: Any, tmp_path: Path):
+def test_a_loss_without_a_graph_is_reported_where_there_is_no_frame(t: Any, tmp_path: Path):
     film, w = viz.film(), t.tensor([2.0], requires_grad=True)
     for _ in range(3):
         film.backward(t.tensor((w * w).sum().item(), requires_grad=True))
@@ -127,7 +127,7 @@ def test_a_loss_without_a_graph_is_said_where_there_is_no_frame(t: Any, tmp_path
         film.save(tmp_path / "film.html")
 
 
-def test_what_is_not_finite_in_the_data_is_said_of_the_data(t: Any):
+def test_what_is_not_finite_in_the_data_is_reported_of_the_data(t: Any):
     model, film, x = mlp(t), viz.film(), t.ones(4, 3)
     for bad in (1.0, float("inf")):
         x[0, 0] = bad

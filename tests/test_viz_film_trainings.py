@@ -80,7 +80,7 @@ def test_a_consequence_is_listed_under_its_cause(torch: Any):
             assert f.alarm or not any(other.alarm for other in found[k:])  # facts come last
 
 
-def test_what_is_said_of_a_leaf_is_its_own_gradient(torch: Any):
+def test_what_is_reported_of_a_leaf_is_its_own_gradient(torch: Any):
     """A row may hold leaves of which only one gets nothing: here the bias gets much, and A exactly 0, for B begins at 0."""
     t = torch
 

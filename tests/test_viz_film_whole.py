@@ -107,7 +107,7 @@ def test_the_first_nan_is_whole_also_where_the_backward_pass_made_it(t: Any):
     assert json.dumps(film._kept_passes(), allow_nan=False)
 
 
-def test_gradients_add_up_and_other_arguments_are_told(t: Any):
+def test_gradients_add_up_and_other_arguments_are_recorded(t: Any):
     w = t.tensor([1.0, 2.0], requires_grad=True)
     film = viz.film(keep=[0, 1, 2])
     y = w * w

@@ -143,7 +143,7 @@ def test_modules_that_are_called_often_are_folded_with_their_repeats(t):
     assert titles == ["cell ×100", "out"]
 
 
-def test_boxes_tell_the_class_of_their_module(t):
+def test_boxes_show_the_class_of_their_module(t):
     """Without a recording: from the modules that the caller can name."""
     net = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.Tanh(), t.nn.Linear(3, 1))
     items = viz.draw(net(t.ones(1, 2)).sum(), fold=True).picture.items

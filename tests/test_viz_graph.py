@@ -314,7 +314,7 @@ def test_a_custom_function_is_never_taken_for_a_built_in_one(t):
     assert "2 · x" not in drawing.svg and "grad * 2" not in drawing.svg
 
 
-def test_a_hook_on_a_tensor_that_nobody_holds_is_drawn_where_the_node_tells():
+def test_a_hook_on_a_tensor_that_no_variable_holds_is_drawn_where_the_node_records_it():
     x = minigrad.ones(2, requires_grad=True)
     h = x * 2
     h.register_hook(lambda g: g)

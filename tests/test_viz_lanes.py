@@ -131,7 +131,7 @@ def test_where_paths_meet_the_gradient_is_a_sum():
     assert "scalar · sum of 2" in words(drawn("diamond"), "gradient")
 
 
-def test_a_hook_and_a_gradient_that_is_there_already_are_said_in_words():
+def test_a_hook_and_a_gradient_that_is_there_already_are_described_in_words():
     assert "scalar · hook" in words(drawn("hooks"), "gradient")
     assert "scalar · hook" in words(drawn("hooks"), "leaf")
     drawing = drawn("freed")

@@ -52,13 +52,13 @@ def test_modules_fold_by_the_names_of_their_parameters(torch):
     assert loss.grad_fn is not None
 
 
-def test_nothing_to_fold_is_said():
+def test_nothing_to_fold_is_reported():
     tensors, names = GALLERY["diamond"](minigrad)
     [note] = viz.draw(tensors, names=names, fold=True).picture.notes
     assert note.startswith("Nothing to fold was found") and "four times in a row" in note
 
 
-def test_ten_thousand_nodes_are_folded_and_said():
+def test_ten_thousand_nodes_are_folded_and_reported():
     start = time.perf_counter()
     drawing = viz.draw(recurrent(3_300))
     assert len(drawing.svg) < 100_000

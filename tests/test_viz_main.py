@@ -90,7 +90,7 @@ def test_it_runs_from_the_command_line_and_can_ask(program: Path):
         ("{program}:of", "takes arguments: name a tensor such as the loss"),
     ],
 )
-def test_what_cannot_be_is_said_in_one_sentence(program: Path, target: str, says: str, capsys):
+def test_what_is_impossible_is_reported_in_one_sentence(program: Path, target: str, says: str, capsys):
     assert (
         main([target.format(program=program, folder=program.parent), "-o", str(program.with_name("x.html"))])
         == 2

@@ -104,7 +104,7 @@ def whole(sent: dict) -> dict:
     return put(sent)
 
 
-def test_numbers_keep_what_float32_carries_and_are_not_said_twice():
+def test_numbers_keep_what_float32_carries_and_are_not_sent_twice():
     more = {"a": 1 / 3, "b": [float("inf"), float("-inf"), float("nan"), True, None, 3]}
     sent = shared(recorded() | {"more": more})
     assert sent["more"] == {"a": 0.3333333, "b": ["inf", "-inf", "nan", True, None, 3]}

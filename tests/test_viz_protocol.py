@@ -155,7 +155,7 @@ def test_an_engine_without_hooks_can_be_drawn_and_says_what_a_trace_needs(monkey
         viz.trace(z)
 
 
-def test_an_engine_that_never_calls_a_prehook_is_told_so(monkeypatch):
+def test_an_engine_that_never_calls_a_prehook_is_reported(monkeypatch):
     monkeypatch.setattr(Node, "register_prehook", lambda self, hook: Handle([], hook))
     _, z = diamond()
     with pytest.raises(TypeError, match="did not first call the hook given to its register_prehook"):
@@ -201,13 +201,13 @@ def by_engine(run, monkeypatch):
     return trace, " ".join(s.sentence for s in trace)
 
 
-def test_an_engine_that_is_right_has_nothing_to_be_told(monkeypatch):
+def test_an_engine_that_is_right_gets_no_complaint(monkeypatch):
     trace, _ = by_engine(tiny_engine.run, monkeypatch)
     assert not any(s.wrong or s.early or s.again or any(x.lost for x in s.sent) for s in trace)
     assert trace.leaves["x"].array == 112.0
 
 
-def test_an_engine_that_overwrites_is_told_so(monkeypatch):
+def test_an_engine_that_overwrites_is_reported(monkeypatch):
     trace, message = by_engine(tiny_engine.overwrites, monkeypatch)
     wrong = trace.of("y").wrong
     assert wrong.startswith("2 contributions, 2 and 1, were sent, but 1 arrived") and "overwrote" in wrong
@@ -221,7 +221,7 @@ def test_an_engine_that_fires_too_early_loses_a_part(monkeypatch):
     assert "y has fired already: this part is lost." in message
 
 
-def test_an_engine_that_passes_totals_on_again_and_again_is_told_so(monkeypatch):
+def test_an_engine_that_passes_totals_on_again_and_again_is_reported(monkeypatch):
     trace, message = by_engine(tiny_engine.fires_again, monkeypatch)
     assert re.search(r"2 was sent, but 3 arrived: .*counted again", message)
     assert [s.again for s in trace if s.tensor == "x"] == [0, 1, 2, 3]
@@ -234,7 +234,7 @@ def test_an_engine_that_follows_every_path_fires_often_but_adds_right(monkeypatc
     assert trace.leaves["x"].array == 112.0
 
 
-def test_an_accumulator_that_overwrites_grad_is_told_so(monkeypatch):
+def test_an_accumulator_that_overwrites_grad_is_reported(monkeypatch):
     def overwrite(self, grad):
         self.variable.grad = grad
         return ()

@@ -80,7 +80,7 @@ def test_what_was_computed_before_the_block_is_not_of_it(t):
     assert after.grad_fn is not None
 
 
-def test_the_forward_pass_is_told_op_by_op(t):
+def test_the_forward_pass_is_shown_op_by_op(t):
     loss, _ = unrolled(t, 1)
     forward = payload(loss)["forward"]
     assert [f["name"] for f in forward] == ["a", "h", "h * h", "loss"]
@@ -125,7 +125,7 @@ def test_operands_that_the_graph_does_not_keep_are_known(t):
     assert "err + 3" in [i.name for i in items]
 
 
-def test_what_was_detached_without_a_name_is_told_as_detached(t):
+def test_what_was_detached_without_a_name_is_shown_as_detached(t):
     x = t.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
     with viz.record():
         z = ((x * 2).detach() * x).sum()

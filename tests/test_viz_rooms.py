@@ -51,7 +51,7 @@ def test_it_stays_as_short_as_it_was():
     assert lines(film.FRONT.iterdir()) <= 1_011
 
 
-def test_the_way_of_a_number_is_told_and_is_the_way():
+def test_the_path_of_a_number_is_documented_correctly():
     references = re.findall(r"([\w/]+\.(?:py|js))[^`]*\(``(\w+)``\)", viz.__doc__)
     assert [Path(file).name for file, _ in references] == [
         "trace.py",

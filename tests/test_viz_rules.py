@@ -169,7 +169,7 @@ def test_nodes_of_many_pytorch_programs_have_their_mathematics(torch):
                 assert edge.target is None or math, f"{fn.name}, input {edge.slot}"
 
 
-def test_each_input_of_cat_is_told_its_part(t):
+def test_each_input_of_cat_is_shown_its_part(t):
     a, b = (t.tensor([v], requires_grad=True) for v in (1.0, 2.0))
     z = t.cat([a, b])
     sent = viz.trace(z, gradient=t.ones(2), names={"a": a, "b": b, "z": z}).of("z").sent

@@ -139,7 +139,7 @@ def test_forward_steps_come_first_and_are_counted():
     stepper.step = 6
 
 
-def test_a_closed_box_tells_what_stands_in_it_when_it_is_asked(monkeypatch):
+def test_a_closed_box_sends_its_contents_on_request(monkeypatch):
     h = mg.ones(2, 3)
     for _ in range(140):  # with fewer nodes everything is sent at once
         h = (h @ mg.ones(3, 3, requires_grad=True)).tanh()

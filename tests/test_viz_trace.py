@@ -219,7 +219,7 @@ def test_a_tensor_that_is_not_one_number_needs_gradient(t):
         viz.trace([y, y], gradient=t.ones(2))
 
 
-def test_what_arrived_at_a_leaf_is_told_though_a_hook_then_changes_its_grad_in_place(t):
+def test_what_arrived_at_a_leaf_is_shown_even_if_a_hook_then_changes_its_grad_in_place(t):
     def double(p):
         p.grad.mul_(2)
 
@@ -231,7 +231,7 @@ def test_what_arrived_at_a_leaf_is_told_though_a_hook_then_changes_its_grad_in_p
     assert "receives [3, 3] for x, but a hook that ran afterwards changed x.grad to [6, 6]" in stored.sentence
 
 
-def test_what_a_rule_receives_is_told_though_it_writes_into_it(t):
+def test_what_a_rule_receives_is_shown_even_if_it_writes_into_it(t):
     class Twice(t.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -333,7 +333,7 @@ def test_a_leaf_that_receives_nothing_keeps_what_it_had(t):
     assert "b: no gradient: the rule of FirstBackward returned None for input 1." in trace[0].sentence
 
 
-def test_a_broadcast_add_tells_the_sum_and_no_empty_alpha(t):
+def test_a_broadcast_add_shows_the_sum_and_no_empty_alpha(t):
     y, b = t.ones(2, 3).requires_grad_(), t.zeros(3, requires_grad=True)
     z = y + b
     step = viz.trace(z.sum(), names={"y": y, "b": b, "z": z}).of("z")

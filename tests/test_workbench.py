@@ -17,14 +17,14 @@ CLASSIC = {
 
 
 @pytest.mark.parametrize("name", CLASSIC)
-def test_a_broken_engine_is_told_by_its_number_and_its_place(name):
+def test_a_broken_engine_is_reported_by_its_number_and_its_place(name):
     look = where(getattr(tiny_engine, name))
     for words in (*CLASSIC[name], "goes wrong at MulBackward0 of y", "It should fire once, with 3"):
         assert words in look.sentence
     assert look.svg.count("stroke-dasharray") >= 1 and 'alt="x.grad is' in look._repr_html_()
 
 
-def test_of_an_engine_that_overwrites_the_cause_is_told():
+def test_of_an_engine_that_overwrites_the_cause_is_reported():
     assert "the last part overwrote the others" in where(tiny_engine.overwrites).sentence
 
 

@@ -83,12 +83,12 @@ def test_a_half_downloaded_wheel_is_fetched_again(page, site, address):
     assert len(asked) >= 2
 
 
-def test_a_wheel_that_always_arrives_damaged_is_told(page, message):
+def test_a_wheel_that_always_arrives_damaged_is_reported(page, message):
     page.route(OURS, lambda route: route.fulfill(body=b"half"))
     assert "it arrived damaged" in message()
 
 
-def test_a_slow_network_is_told_with_what_is_still_to_come(page, address):
+def test_a_slow_network_is_reported_with_what_is_still_to_come(page, address):
     page.route(LARGE, lambda route: None)  # never answered
     page.goto(f"{address}index.html")
     now = page.locator("#now")
@@ -97,7 +97,7 @@ def test_a_slow_network_is_told_with_what_is_still_to_come(page, address):
     now.get_by_text("Nothing has arrived for").wait_for(timeout=60_000)
 
 
-def test_a_browser_without_modules_or_scripts_is_told(site):
+def test_a_browser_without_modules_or_scripts_is_reported(site):
     page = (site / "index.html").read_text(encoding="utf-8")
     assert "<script nomodule>" in page and "<noscript>" in page
 

@@ -89,7 +89,7 @@ def calls(place: str, name: str, count: int) -> Iterator[tuple[list[str], dict[s
 
 
 @pytest.mark.parametrize(("place", "name"), CASES, ids=[f"{place}.{name}" for place, name in CASES])
-def test_what_is_wrong_is_said_in_words_about_the_call(place: str, name: str) -> None:
+def test_what_is_wrong_is_reported_in_words_about_the_call(place: str, name: str) -> None:
     run, wrong = PLACES[place][name], []
     for given, named in calls(place, name, 60):
         values = arguments()
