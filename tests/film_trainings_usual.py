@@ -175,6 +175,36 @@ def thawed_layer_by_layer(t: Any) -> viz.Film:
     return film
 
 
+@healthy
+def input_trained_by_a_fixed_net(t: Any) -> viz.Film:
+    """Only the input is moved; the parameters of the net get gradients that nobody uses."""
+    net, x, film = mlp(t, 8, 16, 4), t.zeros(1, 8, requires_grad=True), viz.film()
+    target, optimizer = net(t.randn(1, 8)).detach(), t.optim.Adam([x], lr=0.05)
+    for _ in range(40):
+        optimizer.zero_grad()
+        film.backward(((net(x) - target) ** 2).sum())
+        optimizer.step()
+    return film
+
+
+@healthy
+def two_tasks_in_turn(t: Any) -> viz.Film:
+    """One body, two heads, one optimizer for all; each step trains one head."""
+    (x, y), body, film = blobs(t), mlp(t, 8, 16, 16), viz.film()
+    kind, size = t.nn.Linear(16, 4), t.nn.Linear(16, 1)
+    optimizer = t.optim.Adam([*body.parameters(), *kind.parameters(), *size.parameters()], lr=1e-2)
+    for step in range(60):
+        hidden = body(x).relu()
+        of_kind, of_size = (
+            t.nn.functional.cross_entropy(kind(hidden), y),
+            ((size(hidden) - x[:, :1]) ** 2).mean(),
+        )
+        optimizer.zero_grad()
+        film.backward(of_kind if step % 2 else of_size)
+        optimizer.step()
+    return film
+
+
 # ---- ill
 
 

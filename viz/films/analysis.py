@@ -349,6 +349,11 @@ class SceneAnalysis:
             pace = np.where(self.moved, self.update + self.value - self.grad, -np.inf)
             return pace.max(axis=1, keepdims=True) + self.grad - self.value < TINY
 
+    def inputs_moved(self) -> list[str]:
+        """The leaves that are not parameters, and move."""
+        moves = self.moved.any(axis=0) & ~self.table.trained
+        return [name for name, does in zip(self.table.names, moves, strict=True) if does]
+
     def never_moved(self) -> set[str]:
         """The leaves that get a gradient in most frames, large enough to move them, and have one value in all frames."""
         known = self.update != NONE

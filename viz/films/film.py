@@ -240,8 +240,7 @@ class Film(Played):
         if hooks is None or hooks.saved is None:
             return
         if here not in self._replayed:
-            for k in [k for k, kept in self._replayed.items() if not kept.for_good]:
-                self._replayed.pop(k)  # it is no longer the last one
+            self._replayed = {k: old for k, old in self._replayed.items() if old.for_good}
             table = self._tables[self._scene_of[here]]
             try:
                 self._replayed[here] = ReplayedPass(hooks, loss, options, output_nr, table)

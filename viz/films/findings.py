@@ -10,7 +10,7 @@ import numpy as np
 
 from .norms import NONE
 
-# kind -> the kinds that may follow from it, causes before consequences
+# kind -> the kinds that may follow from it, causes before consequences; nan may cause every alarm that begins after it
 FOLLOWS: dict[str, tuple[str, ...]] = {
     "sign": ("runaway", "rising", "flat", "grew", "large", "nan", "explode", "dead", "start", "saturated"),
     "accumulate": ("rising", "flat", "grew", "large", "nan", "dead", "explode", "runaway", "saturated"),
@@ -34,12 +34,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "grew": ("nan", "rising", "flat", "runaway", "explode", "dead"),
     "runaway": ("nan", "explode", "grew", "large", "saturated", "zero", "dead"),
     "rising": ("nan",),
-    "nan": (),  # nan may also cause every alarm that begins after it
-    "flat": (),
-    "still": (),
-    "frozen": (),
-    "eval": (),
 }
+FOLLOWS |= dict.fromkeys(("nan", "flat", "still", "frozen", "eval"), ())
 CAUSAL = [*FOLLOWS]
 FIRST = ["nan", "frozen", "eval"]  # these come first among the alarms and facts without a cause
 

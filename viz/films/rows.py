@@ -120,10 +120,10 @@ def _name(scene: Scene, names: list[str], rows: list[Row]) -> None:
     called: dict[str, list[Row]] = {}
     for row in rows[first:]:
         leaves = list(dict.fromkeys(names[a.leaf] for a in row.leaves))
-        modules = {_module(n) for n in leaves}
+        modules = {_module(n) for n in leaves} - {""}
         if not leaves:
             row.name = " ".join(short(scene.names[f]) for f in row.functions[:2]).lower()
-        elif len(modules) == 1 and "" not in modules:
+        elif len(modules) == 1:
             row.name = modules.pop()
             if sum(_module(n) == row.name for n in dict.fromkeys(names)) > len(leaves):
                 row.name = ", ".join(leaves)  # a single module with several layers

@@ -196,10 +196,9 @@ def findings_of(
             if node := next((name for name, saved in kept if saved.get("_saved_training") is False), ""):
                 text = f"{node} is in eval mode: it uses running statistics and does not update them."
                 out.append(make("eval", a.at[0], a.at[-1], node, text, False, n))
-    if (unstepped := _unstepped(list(analyses.values()))) is not None:
-        node, text = unstepped
+    for node, text, alarm in _unstepped([*analyses.values()]):
         scene = next(n for n, a in analyses.items() if node in a.table.names)
-        out.append(make("unstepped", analyses[scene].at[0], len(steps) - 1, node, text, True, scene))
+        out.append(make("unstepped", analyses[scene].at[0], len(steps) - 1, node, text, alarm, scene))
     for group, curve in curves.items():
         classes = next((a.table.info.classes for n, a in analyses.items() if groups[n] == group), None)
         trend = curve.trend(math.log(classes) if classes else None)
@@ -213,23 +212,24 @@ def findings_of(
             "flat": f"The loss is flat: {a} in the first frames, {b} in the last.",
         }[trend]
         out.append(make(trend, first, last, "", text, True, next(n for n, g in groups.items() if g == group)))
-    return ordered(out)
+    facts: dict[tuple, Finding] = {}  # what is seen of one function in several graphs is said once
+    seen_in = [f if f.alarm else facts.setdefault((f.kind, f.row, f.node), f) for f in out]
+    return ordered([f for f, first in zip(out, seen_in, strict=True) if f.scene == first.scene])
 
 
-def _unstepped(analyses: list[SceneAnalysis]) -> tuple[str, str] | None:
-    """(leaf, text) of parameters that get a gradient in every graph that has them, and never move."""
+def _unstepped(analyses: list[SceneAnalysis]) -> Iterator[tuple[str, str, bool]]:
+    """(leaf, text, alarm) of parameters that get a gradient in every graph that has them, and never move."""
     never = {a: a.never_moved() for a in analyses}
     trained = [zip(a.table.names, a.table.trained.tolist(), strict=True) for a in analyses]
     every = list(dict.fromkeys(name for pairs in trained for name, is_trained in pairs if is_trained))
     still = [name for name in every if all(name in never[a] for a in analyses if name in a.table.names)]
-    if not still:
-        return None
-    if len(still) == len(every):
-        text = (
-            f"No parameter moves in {sum(len(a.at) for a in analyses)} frames, though each gets a gradient. "
-        )
-        text += "Is optimizer.step() called, with these parameters and a learning rate that is large enough?"
-        return still[0], text
-    text = agree(still, "gets a gradient but never moves", "get gradients but never move")
-    ask = agree(still, "Is it", "Are they")
-    return still[0], f"{listed(still)} {text}, while other parameters do. {ask} in the optimizer?"
+    if still and len(still) == len(every):
+        inputs = [name for a in analyses for name in a.inputs_moved()]
+        text = "No parameter moves, though each gets a gradient"
+        ask = "Is optimizer.step() called, with these parameters and a learning rate that is large enough?"
+        does = inputs and f"{listed(inputs)} {agree(set(inputs), 'moves', 'move')}"
+        yield still[0], f"{text}; {does}." if does else f"{text}. {ask}", not inputs
+    elif still:
+        text = agree(still, "gets a gradient but never moves", "get gradients but never move")
+        ask = agree(still, "Is it", "Are they")
+        yield still[0], f"{listed(still)} {text}, while other parameters do. {ask} in the optimizer?", True
