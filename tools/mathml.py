@@ -94,7 +94,8 @@ mtable { margin: 0 2px; } mtd { padding: 0.18em 0.4em; }
   linear-gradient(currentColor, currentColor) 0 100% / 5px 1.5px no-repeat,
   linear-gradient(currentColor, currentColor) 100% 0 / 5px 1.5px no-repeat,
   linear-gradient(currentColor, currentColor) 100% 100% / 5px 1.5px no-repeat; }
-.formulas { display: flex; flex-wrap: wrap; justify-content: center; column-gap: 2.2em; } .formulas math { max-width: 100%; }
+.formulas { display: flex; flex-wrap: wrap; justify-content: center; align-items: baseline; column-gap: 2.2em; }
+.formulas math { max-width: 100%; }
 .prime { font-family: sans-serif; } /* raised in itself; as a superscript it is tiny unless the font is a mathematical one */
 .underbrace { border-bottom: 1.5px solid; border-radius: 0 0 5px 5px; padding-bottom: 3px; }
 .overbrace { border-top: 1.5px solid; border-radius: 5px 5px 0 0; padding-top: 3px; }
