@@ -25,7 +25,7 @@ function movedEdge(group, edge, to, ends = null) {
   return { ...edge, label_box: [cx - w / 2, cy - h / 2, w, h] };
 }
 
-// The picture with some of its boxes open, and where their frames are. `set` may lay out each inner picture again first, with
+// The picture with some of its boxes open, and where their frames are. `set` may first lay out each picture again, with
 // the space that its open boxes take.
 export function opened(picture, open, set, depth = 0) {
   const boxes = [...open].filter((id) => id in (picture.insides || {})), insides = Object.fromEntries(boxes.map((id) => [id, opened(picture.insides[id], open, set, depth + 1)]));

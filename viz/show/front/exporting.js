@@ -30,7 +30,7 @@ export const exporting = {
     download(canvas.toDataURL("image/png"), this.fileName("png"));
   },
 
-  savePage() { // on a page of its own, the page itself
+  savePage() { // a copy of this page, with an empty pane
     const page = document.documentElement.cloneNode(true);
     page.querySelector("#pane").replaceChildren();
     for (const el of page.querySelectorAll("style:not(:first-of-type), script[type=module]")) el.remove();

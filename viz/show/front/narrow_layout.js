@@ -112,7 +112,7 @@ abilities.grown = (space) => (picture, depth, boxes, need) => {
   return set === before ? picture : set;
 };
 
-// The picture, no wider than `space` if it can then be read and its boxes fit. Unchanged if an arrow joins two boxes of the same height.
+// The picture, no wider than `space` if it can then be read and its boxes fit. Unchanged if an arrow joins two boxes at the same height.
 function inWidth(picture, space) {
   const most = Math.floor(space / readable(picture));
   if (picture.direction === "LR" || picture.view === "lanes" || picture.frames || picture.width <= most || Object.keys(picture.nodes).length > MOST) return picture;

@@ -123,7 +123,7 @@ export const panels = {
     panel.summary.textContent = `${count > last ? `${count - last} more, ` : ""}${leaves.length - count} not changed yet`;
     panel.fill = () => {
       const over = new Set(landed.slice(0, count).map(({ f }) => f));
-      const rest = [...landed.slice(0, Math.max(0, count - last)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map((f) => line(f, 18)); // the number of rows is bounded: a thousand are not rewritten at every step
+      const rest = [...landed.slice(0, Math.max(0, count - last)).reverse().map(({ f }) => f), ...[...panel.rows.keys()].filter((f) => !over.has(f))].map((f) => line(f, 18)); // of a fixed width, so that a thousand rows are not written again for each layout that is tried
       panel.blocks.forEach((block, i) => arrange(block, rest.slice(i * BLOCK, (i + 1) * BLOCK)));
     };
     if (panel.more.open) panel.fill();

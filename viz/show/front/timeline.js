@@ -68,7 +68,7 @@ export function timeline(data, drawn, late) {
   for (const id in members) { const all = members[id].flatMap((f) => fired[f] || []); if (all.length) firings[id] = members[id].length > 1 ? all.sort((a, b) => a - b) : all; }
   for (const id in lines) {
     const all = lines[id].flatMap((e) => sent[e] || []), { kind, from, to } = drawn.edges[id];
-    const by = kind === "store" ? from : kind === "arrives" ? to : null; // forward edges, which follow the step of their function
+    const by = kind === "store" ? from : kind === "arrives" ? to : null; // arrows that change at the step of a function
     if (by && !all.length) for (const at of firings[by] || []) all.push({ at, array: null });
     if (all.length) sendings[id] = lines[id].length > 1 ? all.sort((a, b) => a.at - b.at) : all;
   }
