@@ -281,6 +281,15 @@ def test_a_link_to_the_site_shows_a_picture_with_its_size(monkeypatch):
     assert meta["description"] == meta["og:description"] != ""
 
 
+def test_each_lesson_has_as_many_predictions_as_teaching_says():
+    books = [read(path) for path in BY_NUMBER.values()]
+    counts = [sum(cell.source.startswith("predict(") for cell in book.cells) for book in books]
+    words = "zero one two three four five six".split()
+    assert f"has {words[min(counts)]} to {words[max(counts)]} predictions" in TEACHING.read_text(
+        encoding="utf-8"
+    )
+
+
 ROUTE = {  # the cells that the plan of two hours in TEACHING.md comes to
     "0": "setup predict-a forward draw before step grad nudge exercise-0-1",
     "3": "setup worked exercise-3-1 forward forward-y forward-z before predict-a predict-b predict-c draw start-one "
