@@ -284,7 +284,7 @@ def test_a_link_to_the_site_shows_a_picture_with_its_size(monkeypatch):
 def test_each_lesson_has_as_many_predictions_as_teaching_says():
     books = [read(path) for path in BY_NUMBER.values()]
     counts = [sum(cell.source.startswith("predict(") for cell in book.cells) for book in books]
-    words = "zero one two three four five six".split()
+    words = ["zero", "one", "two", "three", "four", "five", "six"]
     assert f"has {words[min(counts)]} to {words[max(counts)]} predictions" in TEACHING.read_text(
         encoding="utf-8"
     )
