@@ -169,8 +169,8 @@ def begin(number: str, title: str) -> None:
     for path in (notebook, exercises, coverage):
         print(path.relative_to(HERE.parent))
     print(
-        "Three places list every lesson: the table in README.md (`.venv/bin/python -m tools.readme` writes it), the sittings "
-        "of `ROUTES` in notebooks/exercises/suite.py, and the questions to ask in notebooks/TEACHING.md."
+        "Two places list every lesson: the sittings of `ROUTES` in notebooks/exercises/suite.py, and the questions to ask in "
+        "notebooks/TEACHING.md. Then `.venv/bin/python -m tools.readme` writes the tables and the map."
     )
 
 

@@ -141,9 +141,14 @@ def test_every_link_of_every_route_leads_to_its_lesson_by_a_click(page: Page, si
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_stepper_of_a_lesson_steps(page: Page, site: Path, name: str):
+def test_every_stepper_of_a_lesson_steps_and_answers_get_the_replies_of_the_notebook(
+    page: Page, site: Path, name: str
+):
+    """The answers are predictions and typed exercises."""
     page.goto((site / f"{name}.html").as_uri())
     assert page.locator("h1").count() >= 1
+    tries = list(tries_of(name.partition("_")[0])) if name in LESSONS else []
+    assert page.evaluate(TRY, tries) == []
     frames = page.locator("iframe").all()
     for holder in frames:
         holder.scroll_into_view_if_needed()
@@ -406,13 +411,6 @@ def unlisted(exercise: Exercise, form: str) -> Iterator[dict]:
                     for other, due in zip(exercise.names, exercise.reference, strict=True)
                 ]
                 yield {"form": form, "texts": typed, "html": said(told), "state": "Try again"}
-
-
-@pytest.mark.parametrize("name", LESSONS)
-def test_predictions_and_typed_answers_get_the_replies_of_the_notebook(page: Page, site: Path, name: str):
-    page.goto((site / f"{name}.html").as_uri())
-    tries = list(tries_of(name.partition("_")[0]))
-    assert page.evaluate(TRY, tries) == []
 
 
 def test_it_works_from_a_folder_of_a_static_host(browser: Browser, site: Path):

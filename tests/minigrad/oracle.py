@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import importlib
 import io
 import linecache
@@ -26,7 +27,7 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -90,10 +91,8 @@ def run(torch: ModuleType, program: Program, **inputs: object) -> dict[str, Any]
     """Run `program` with the module `torch` under that name and return its transcript."""
     reset(torch)
     scope = names(torch) | inputs
-    tree = ast.parse(program.source)
-    ast.increment_lineno(tree, program.line - 1)
     given = set(scope)
-    statements = [_run_statement(torch, scope, statement, program) for statement in tree.body]
+    statements = [_run_statement(torch, scope, statement, program) for statement in _statements(program)]
     graph = _Graph(scope)
     variables = {
         name: _describe(torch, value, graph)
@@ -109,6 +108,22 @@ def run(torch: ModuleType, program: Program, **inputs: object) -> dict[str, Any]
     }
     reset(torch)
     return _without_graphs(transcript) if program.differentiates_twice else transcript
+
+
+# kept, since a program runs under one engine and then under the other
+@functools.lru_cache(maxsize=8)
+def _statements(program: Program) -> list[ast.stmt]:
+    tree = ast.parse(program.source)
+    if program.line > 1:
+        ast.increment_lineno(tree, program.line - 1)
+    return tree.body
+
+
+@functools.lru_cache(maxsize=512)
+def _compiled(statement: ast.stmt, file: str) -> CodeType:
+    if isinstance(statement, ast.Expr):
+        return compile(ast.Expression(statement.value), file, "eval", dont_inherit=True)
+    return compile(ast.Module([statement], []), file, "exec", dont_inherit=True)
 
 
 def _without_graphs(transcript: Any) -> Any:
@@ -162,12 +177,7 @@ def _run_statement(
         # NumPy's warnings about 1 / 0, which minigrad's own filter would hide ("always" comes before it)
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
         try:
-            if isinstance(statement, ast.Expr):
-                code = compile(ast.Expression(statement.value), program.file, "eval", dont_inherit=True)
-                value = eval(code, scope)
-            else:
-                code = compile(ast.Module([statement], []), program.file, "exec", dont_inherit=True)
-                exec(code, scope)
+            value = eval(_compiled(statement, program.file), scope)  # None after a statement
         except Exception as error:
             record["error"] = f"{type(error).__name__.lstrip('_')}: {_clean(_first_line(error))}"
     for handle in handles:
@@ -204,6 +214,7 @@ def _clean(text: str) -> str:
     return text.replace("minigrad", "torch")
 
 
+@functools.lru_cache(maxsize=512)
 def _differentiates(statement: ast.stmt) -> bool:
     """Whether the statement itself (not a function that it defines) calls something named backward or grad."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
