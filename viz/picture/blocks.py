@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import groupby, islice
 
 from ..read.graph import Function, Graph
@@ -295,27 +295,24 @@ def _leaving(block: set[Function]) -> set[tuple[Function, int]]:
 
 
 def ordered(within: Sequence[Function], blocks: Sequence[Block]) -> tuple[list[Item], list[Item]]:
-    """Blocks and the functions between them, inputs first, as the program ran; and those on a cycle or behind one."""
+    """Blocks and the functions between them, inputs first, as the program ran; or, if they form a cycle, those on it."""
     item: dict[Function, Item] = {f: f for f in within} | {f: b for b in blocks for f in b.functions}
-    users: dict[Item, set[Item]] = {i: set() for i in item.values()}
-    waits: Counter[Item] = Counter()
+    needs: dict[Item, set[Item]] = {i: set() for i in item.values()}
     for f in within:
-        for e in f.edges:
-            before = item.get(e.target) if e.target is not None else None
-            if before is not None and before is not item[f] and item[f] not in users[before]:
-                users[before].add(item[f])
-                waits[item[f]] += 1
-    ready = [(_first(i), i) for i in users if not waits[i]]
-    heapq.heapify(ready)
+        needs[item[f]] |= {item[e.target] for e in f.edges if e.target in item} - {item[f]}
+    sorter = TopologicalSorter(needs)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        return [], error.args[1]
+    ready: list[tuple[int, Item]] = []
     found: list[Item] = []
-    while ready:
+    while sorter.is_active():
+        for i in sorter.get_ready():
+            heapq.heappush(ready, (_first(i), i))
         found.append(heapq.heappop(ready)[1])
-        for i in users[found[-1]]:
-            waits[i] -= 1
-            if not waits[i]:
-                heapq.heappush(ready, (_first(i), i))
-    done = set(found)
-    return found, [i for i in users if i not in done] if len(done) < len(users) else []
+        sorter.done(found[-1])
+    return found, []
 
 
 def leaves_of(functions: Sequence[Function]) -> dict[Function, None]:
