@@ -311,12 +311,8 @@ def of_pass(
         failed.kind = "failed" if failed.kind != "accumulate" else failed.kind
         failure.place, failure.module = _place_of(failed), failed.module
         for s in failed.saved:
-            about = (
-                (s.value.shape, s.value.dtype, s.value, None, "")
-                if s.value
-                else (None, None, None, None, s.text)
-            )
-            failure.operands.append(Operand(s.name, s.label, *about))
+            shape, dtype, state = (s.value.shape, s.value.dtype, "") if s.value else (None, None, s.text)
+            failure.operands.append(Operand(s.name, s.label, shape, dtype, s.value, state=state))
     if ran is None:
         failure.notes = ["It is not known how far the pass had come."]
         return failure
