@@ -205,6 +205,19 @@ def two_tasks_in_turn(t: Any) -> viz.Film:
     return film
 
 
+@healthy
+def critic_with_a_pass_of_its_own(t: Any) -> viz.Film:
+    """Two nets, one optimizer; only one of the two losses is filmed."""
+    (x, y), actor, critic, film = blobs(t), mlp(t, 8, 16, 4), mlp(t, 8, 16, 1), viz.film()
+    optimizer = t.optim.Adam([*actor.parameters(), *critic.parameters()], lr=1e-2)
+    for _ in range(40):
+        optimizer.zero_grad()
+        film.backward(t.nn.functional.cross_entropy(actor(x), y))
+        ((critic(x) - x[:, :1]) ** 2).mean().backward()
+        optimizer.step()
+    return film
+
+
 # ---- ill
 
 

@@ -19,6 +19,8 @@ from ..read.text import one_line, plural
 from .analysis import SceneAnalysis
 from .findings import Finding
 from .frame_table import FrameTable
+from .loss_curve import loss_text
+from .norms import numbers
 from .pass_hooks import PassHooks
 from .replay import ReplayedPass, SceneInfo
 from .rows import Row, arrange
@@ -81,7 +83,7 @@ class Film(Played):
 
     def __repr__(self) -> str:
         seen = [x for x in self.losses if x is not None]
-        loss = f", loss {_brief(seen[0])} → {_brief(seen[-1])}" if seen else ""
+        loss = f", loss {loss_text(seen[0])} → {loss_text(seen[-1])}" if seen else ""
         return f"Film({plural(len(self), 'frame')} of {plural(self._passes, 'step')}{loss})"
 
     def __len__(self) -> int:
@@ -167,12 +169,13 @@ class Film(Played):
                 if loss.requires_grad and self._training.graphless is None:
                     self._training.graphless = step
             else:
-                value = _one_number(loss)
+                array = numbers(loss, tracked=True)
+                value = float(array.sum()) if array.size == 1 and array.dtype.kind != "c" else None
                 nodes, shape = walk(loss.grad_fn)
                 with self._lock:
                     table, leaves = self._table_of(nodes, shape, frame, step)
                     before = self._training.values_of(table)
-                    self._training.look_at_modes(step)
+                    self._training.look(step)
                 hooks = PassHooks(table, nodes, leaves, frame, before, handles)
                 del nodes  # holding a node's wrapper past the pass would keep the graph alive
         except Exception as error:
@@ -302,16 +305,3 @@ def _names(leaves: list[Any], called: list[tuple[str, Any]], parameters: dict[in
         names.setdefault(id(tensor), parameters.get(id(tensor), name))
     names = parameters | names
     return [names.get(id(leaf), f"leaf {k + 1}") for k, leaf in enumerate(leaves)]
-
-
-def _brief(x: float) -> str:
-    return f"{x:.2g}" if not 99.5 <= abs(x) < 1e4 else f"{x:.0f}"
-
-
-def _one_number(loss: Any) -> float | None:
-    """The loss, if it is one number."""
-    try:
-        value = loss.item()
-    except (RuntimeError, ValueError):
-        return None
-    return None if isinstance(value, complex) else float(value)

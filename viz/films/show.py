@@ -62,7 +62,6 @@ def _pane() -> type:
         _esm = program()
         _css = style()
         data = traitlets.Dict().tag(sync=True)
-        options = traitlets.Dict().tag(sync=True)
 
     return FilmPane
 

@@ -17,7 +17,7 @@ from .analysis import SceneAnalysis
 from .findings import Finding, agree, listed, ordered
 from .frame_table import FrameTable
 from .loss_curve import LossCurve, loss_text
-from .norms import LeafNorms, numbers, seen
+from .norms import LeafNorms, numbers, seen, weak
 
 Named = list[tuple[str, Any]]  # the caller's names for tensors, those that optimizers hold among them
 SAMPLED = 16, 8  # the direction of the update is measured in the first 16 frames, then in every 8th
@@ -44,6 +44,7 @@ class TrainingState:
         # name -> first step: parameters that no gradient reached; of a trained model, those that do not require grad;
         # leaves whose old gradient was added to a new one, and used; modules in eval mode
         self.missing: dict[str, int] = {}
+        self._idle: dict[str, tuple[Any, int]] = {}  # these parameters, and how often each was written to
         self.frozen: dict[str, int] = {}
         self.added: dict[str, int] = {}
         self.in_eval: dict[str, int] = {}
@@ -65,7 +66,7 @@ class TrainingState:
             for p in held if any(id(p) in reached for p in held) else ():
                 if id(p) not in reached and p.grad is None and p.requires_grad:
                     unnamed = rf"\1's parameter of shape {shape_text(tuple(p.shape))}"
-                    self.missing.setdefault(OF_OPTIMIZER.sub(unnamed, first[id(p)]), step)
+                    self._miss(OF_OPTIMIZER.sub(unnamed, first[id(p)]), p, step)
         for path, model in modules.items():
             if id(model) in known:
                 continue  # a part of a model seen before
@@ -78,7 +79,7 @@ class TrainingState:
                 if not p.requires_grad:
                     self.frozen.setdefault(name, step)
                 elif id(p) not in reached and p.grad is None:
-                    self.missing.setdefault(name, step)
+                    self._miss(name, p, step)
             for key, module in inside.items():
                 kind = type(module).__name__
                 if any(mode in kind for mode in MODES):
@@ -86,7 +87,15 @@ class TrainingState:
                     self._modes.setdefault(name, weakref.ref(module))
         return names
 
-    def look_at_modes(self, step: int) -> None:
+    def _miss(self, name: str, p: Any, step: int) -> None:
+        self.missing.setdefault(name, step)
+        self._idle.setdefault(name, (weak(p), getattr(p, "_version", 0)))
+
+    def look(self, step: int) -> None:
+        """Note modules in eval mode, and parameters that moved after all: by the gradient of a pass that is not filmed."""
+        for name, (ref, version) in self._idle.items():
+            if getattr(ref(), "_version", version) != version:
+                self.missing.pop(name, None)
         for name, ref in self._modes.items():
             if (module := ref()) is None:
                 continue
