@@ -119,7 +119,7 @@ class Still:
             cells = zip(shades, look.at, [*look.at[1:], len(self.film)], strict=True)
             for fill, same in groupby(cells, itemgetter(0)):  # neighbours of one shade are one box
                 _, (first, *_), (*_, last) = zip(*same, strict=True)
-                x, y, wide = self.at(first), self.y(r), self.at(last) - self.at(first)
+                x, y, wide = self.at(first), self.y(r), self.at(last) - self.at(first) + 0.5  # no seam
                 out.append(("box", x, y - high / 2, wide, high, fill, fill))
                 if fill == ALARM and wide > 30 and self.pitch > 12:
                     words.append(("box", x + wide / 2 - 13, y - 6, 26, 12, fill, fill))
@@ -276,7 +276,7 @@ def dot(stills: list[Still], frames: list[int]) -> str:
                 continue
             else:
                 x, y, w, h, fill, line = mark
-                shape = "ellipse penwidth=1" if kind == "oval" else "box penwidth=0.5"  # no seams
+                shape = "ellipse penwidth=1" if kind == "oval" else "box"
                 look = f'shape={shape} fillcolor="{fill}" color="{line}"'
                 box = x, down + y, w, h
             out.append(f"n{s}_{i} " + node(*box, look))

@@ -67,7 +67,7 @@ export class Film {
     const all = scene.at.map((_, i) => this.into(scene, i, r)).filter((l) => l !== NONE), first = all.find(isKnown), last = all[all.length - 1];
     if (first === undefined || all.length < 2) return null;
     const times = 10 ** (last - first), share = 100 * times;
-    const becomes = broken(last) ? `ends as ${normText(last)}` : last === -Infinity ? "falls to 0" : times >= 1.05 ? `grows ×${normText(last - first)}` : times > 0.95 ? "hardly changes" : share < 0.1 ? `falls to ${normText(last - first)} of it` : `falls to ${Number(share.toPrecision(2))} %`;
+    const becomes = broken(last) ? `ends as ${normText(last)}` : last === -Infinity ? "falls to 0" : times >= 1.05 ? `grows ×${normText(last - first)}` : times > 0.95 ? "hardly changes" : share < 0.1 ? `falls ×${normText(last - first)}` : `falls to ${Number(share.toPrecision(2))} %`;
     return [`${normText(first)} → ${normText(last)}`, becomes];
   }
 
