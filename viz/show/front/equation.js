@@ -21,7 +21,7 @@ export function local(step, { value, reduced }) {
 // An array, or a question mark for one that is asked for, with a caption below it; and the text between two arrays, which may break
 // where code and long names do, so that the arrays stay on one line.
 export const term = (array, under, room, role) => h("span.term", { "data-role": role }, array === undefined ? h("span.none", "?") : arrayView(array, room), h("span.under", { title: under }, under));
-export const sign = (text) => h("span.sign", text.split(/(?<=[(,])(?=\w)|(?=\.[a-z])/i).flatMap((part, i) => (i ? [h("wbr"), part] : part)));
+export const sign = (text) => h("span.sign", text.split(/(?<=[(,_])(?=\w)|(?=\.[a-z])/i).flatMap((part, i) => (i ? [h("wbr"), part] : part)));
 
 // The right side: the code, with every name of a recorded array or number replaced by its value; an array is shown once.
 function inCode(code, items, room) {

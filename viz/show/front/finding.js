@@ -29,7 +29,7 @@ export const finding = {
     this.hits = words ? (this.index ??= this.things()).filter((one) => one.words.includes(words)) : [];
     this.hit = -1;
     this.markFound();
-    if (this.found) this.found.textContent = words ? `${this.hits.length} found` : "";
+    if (this.found) [this.found.textContent, this.finder.value] = [words ? `${this.hits.length} found` : "", text];
     if (this.hits.length) this.follow(this.drawn.folds[this.hits[0].node] ?? this.hits[0].node);
   },
 

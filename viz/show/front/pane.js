@@ -286,11 +286,11 @@ class Pane extends Playable {
     const action = { ArrowRight: shift ? "nextPart" : "next", ArrowLeft: shift ? "backPart" : "back", Home: "first", End: "last", " ": "play", "+": "larger", "=": "larger", "-": "smaller", 0: "fit", "?": "help", f: "full", F: "full" }[event.key];
     const done = () => { event.preventDefault(); event.stopPropagation(); }; // the surrounding editor has shortcuts of its own
     if (event.key === "Escape") {
-      const shut = [this.more.open(false), !this.pop.hidden, !this.help.hidden, typing].some(Boolean);
-      this.tip.hidden = true;
-      this.pop.hidden = this.help.hidden = true;
-      if (typing) this.frame.focus({ preventScroll: true });
-      if (!shut && this.open.size) this.toggle([...this.open].at(-1)); // closes the box opened last
+      const shut = [this.more.open(false), !this.pop.hidden, !this.help.hidden].some(Boolean);
+      this.tip.hidden = this.pop.hidden = this.help.hidden = true;
+      if (typing || event.target.closest(".mgv-pop, .mgv-help")) this.frame.focus({ preventScroll: true }); // what had the focus is hidden
+      if (typing || (!shut && this.hits?.length)) this.all((pane) => pane.search(""));
+      else if (!shut && this.open.size) this.toggle([...this.open].at(-1)); // closes the box opened last
       return done();
     }
     const opener = /^(Enter| )$/.test(event.key) && event.target.closest("[data-toggle]");
