@@ -50,7 +50,7 @@ export const panels = {
 
   // What arrives, if it is more than one array already in the equation: the parts and their sum.
   receives(step, asked) {
-    const parts = step.incoming || [], several = parts.length > 1, shown = (array) => (this.terse > 1 ? thumbnail(array, 18) : arrayView(array, 150));
+    const parts = step.incoming || [], several = parts.length > 1, shown = (array) => arrayView(array, 150, this.terse > 1 ? 18 : null);
     if (!several && !step.totals && !step.wrong && parts.length && (asked || step.accumulate || (step.outgoing || []).some(({ value }) => value))) return null;
     const rows = parts.map((part, i) => h("div.part",
       several ? h("span.op", i ? "+" : "") : null,
@@ -84,7 +84,7 @@ export const panels = {
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
-    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", this.terse ? thumbnail(item.value, this.terse > 2 ? 18 : 34) : arrayView(item.value, 70));
+    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", arrayView(item.value, 70, [null, 34, 34, 18][this.terse]));
     return this.column("Rule", name, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
       unnamed.length ? h("details", h("summary", `${unnamed.length} more that it keeps`), h("div.keeps", unnamed.map(saved))) : null, this.terse > 1 ? null : checked);
   },
