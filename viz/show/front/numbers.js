@@ -122,9 +122,6 @@ function heatMap(a, side, most) {
   return svg;
 }
 
-// An array as small as possible: one number is written, a larger array is cells with their shape.
-export const thumbnail = (a, most = 34) => arrayView(a, 70, most);
-
 // Small arrays as numbers, larger ones as a heat map with shape, range and scale. `room`: how many pixels it may take in a
 // line; by default the width of a panel's column. `most`: how many pixels its cells may take, without numbers.
 export function arrayView(a, room = null, most = null) {

@@ -2,7 +2,7 @@
 
 import { arrange, h } from "./elements.js";
 import { equation, local, roomFor, shownIn, sign, term } from "./equation.js";
-import { arrayView, thumbnail } from "./numbers.js";
+import { arrayView } from "./numbers.js";
 import { withoutModel } from "./strip.js";
 import { bytesText } from "./timeline.js";
 
@@ -112,7 +112,7 @@ export const panels = {
     const count = this.time.landedBy(k), last = this.terse ? 2 : 3, first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - last), count).reverse().map(({ f }) => f);
     const line = (f, room) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
-      if (el.shown !== entry || el.room !== room) el.replaceChildren(h("span.subject", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds an earlier pass") : (room < 120 ? thumbnail : arrayView)(entry ? entry.array : leaf.before, room));
+      if (el.shown !== entry || el.room !== room) el.replaceChildren(h("span.subject", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds an earlier pass") : arrayView(entry ? entry.array : leaf.before, 120, room < 120 ? room : null));
       Object.assign(el, { shown: entry, room });
       el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
       return el;
