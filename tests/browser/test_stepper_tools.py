@@ -161,13 +161,11 @@ def test_the_rule_is_an_equation_of_the_arrays(browser: Browser, tmp_path: Path)
 
 
 def test_an_array_stands_once_in_an_equation_and_code_breaks_beside_it(browser: Browser, tmp_path: Path):
-    """The rule of log_softmax uses what arrives twice: the second time by its name. Even in the narrowest column the arrays of
-    an equation are side by side."""
+    """The rule of log_softmax uses what arrives twice: the second time by its name. Its three arrays are side by side."""
     x = mg.tensor([[1.0, 2.0, 4.0], [0.5, -1.0, 3.0]], requires_grad=True)
     z = (mg.nn.functional.log_softmax(x, dim=1) * mg.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])).sum()
     tops = "(el) => [...el.querySelectorAll('.mgv-term')].map((term) => Math.round(term.getBoundingClientRect().top))"
-    size = {"viewport": {"width": 900, "height": 700}}
-    with opened(browser, page(payload(z, names={"x": x})), tmp_path, **size) as pane:
+    with opened(browser, page(payload(z, names={"x": x})), tmp_path, **SIZE) as pane:
         pane.press("ArrowRight", "ArrowRight", "ArrowRight")
         pane.at(3)
         equation = pane.page.locator(".mgv-equation")
