@@ -71,11 +71,16 @@ def record(folder: Path, to: Path) -> Lines:
         "tools.lines_of_tests",
         *left_out,
     ]
-    subprocess.run(
+    done = subprocess.run(
         [*command, "-p", "no:cacheprovider", "-m", "not browser", "tests"],
         cwd=folder,
         env=environment(folder) | {TO: str(to.resolve())},
     )
+    if done.returncode not in (0, 1):  # 1: a test has failed, the others are recorded
+        to.unlink(missing_ok=True)
+        raise SystemExit(
+            f"The tests were not recorded: pytest ended with {done.returncode}. Its output says why."
+        )
     return Lines.read(to)
 
 
