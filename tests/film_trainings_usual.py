@@ -218,6 +218,19 @@ def critic_with_a_pass_of_its_own(t: Any) -> viz.Film:
     return film
 
 
+@healthy
+def rate_that_fades_once_it_has_learned(t: Any) -> viz.Film:
+    (x, y), model, film = blobs(t), mlp(t, 8, 16, 16, 4), viz.film()
+    optimizer = t.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
+    schedule = t.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.7)
+    for _ in range(80):
+        optimizer.zero_grad()
+        film.backward(t.nn.functional.cross_entropy(model(x), y))
+        optimizer.step()
+        schedule.step()
+    return film
+
+
 # ---- ill
 
 

@@ -29,7 +29,7 @@ PERSISTS = 3  # something that may be temporary is an alarm once it has lasted f
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # an update of this fraction of the weight changes nothing for thousands of steps
 BEGINS, FAR = 3, 20  # times the loss of a guess, for a first loss: a finding, an alarm
-SHRUNK = 0.1  # the norm of each weight matrix at the end, against that at the start
+SHRUNK, FITTED = 0.1, 0.2  # fractions at the end: of a weight matrix's norm, of the loss at the start
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 
 
@@ -316,7 +316,7 @@ class SceneAnalysis:
             do = agree(leaves, "does", "do")
             text = f"{listed(names[k] for k in leaves)} {do} not change: the update is lost to rounding."
             yield self.make("still", run, self.row_of_leaf.get(leaves[0], 0), names[leaves[0]], text, False)
-        yield from self._tiny(np.where(moved, update, -np.inf).max(axis=1))
+        yield from self._tiny(curve, np.where(moved, update, -np.inf).max(axis=1))
         fell = (value[-1] - value[0])[matrices]
         if matrices and not curve.learns and (fell < np.log10(SHRUNK)).all():
             k = matrices[int(fell.argmin())]
@@ -324,19 +324,19 @@ class SceneAnalysis:
             text = f"The weights shrink: {sizes}, and the loss does not fall. Is the weight decay too strong?"
             yield self.make("shrinks", self.all, self.row_of_leaf.get(k, 0), names[k], text)
 
-    def _tiny(self, most: np.ndarray) -> Iterator[Finding]:
+    def _tiny(self, curve: LossCurve, most: np.ndarray) -> Iterator[Finding]:
         """Updates (``most``: the largest of each frame) that are too small to change the loss, though the gradients are not."""
         known = np.isfinite(most)
-        tiny = np.flatnonzero(known & (most < np.log10(SMALL)))
+        tiny = np.flatnonzero(known & (most < np.log10(SMALL))).tolist()
         if len(tiny) < max(WITHIN, known.sum() / 2):
             return
-        loss = LossCurve([self.losses[i] for i in tiny], tiny.tolist())
+        loss = LossCurve([self.losses[i] for i in tiny], tiny)
         steep = np.where(self._got, self.grad, -np.inf).max(axis=1)
         if abs(loss.end - loss.start) < 0.02 * abs(loss.start) and steep[tiny[-1]] > steep[0] - 2:
             moves, a, b = norm_text(most[tiny].max()), loss_text(loss.start), loss_text(loss.end)
             text = f"Updates are tiny in {len(tiny)} of {plural(len(self.at), 'frame')}: no parameter moves by more than "
             text += f"{moves} of its norm, and the loss goes from {a} to {b}."
-            yield self.at_function("small", (int(tiny[0]), int(tiny[-1])), 0, text)
+            yield self.at_function("small", (tiny[0], tiny[-1]), 0, text, curve.end > FITTED * curve.start)
 
     @property
     def _got(self) -> np.ndarray:
