@@ -67,7 +67,8 @@ def test_nothing_that_exists_is_overwritten():
 
 
 @pytest.mark.parametrize(
-    "number, title, expected", [("3", "A", "two digits"), ("19", "  ", "needs a title"), ("x", "A", "two digits")]
+    "number, title, expected",
+    [("3", "A", "two digits"), ("19", "  ", "needs a title"), ("x", "A", "two digits")],
 )
 def test_a_wrong_number_or_title_is_refused(number, title, expected):
     with pytest.raises(SystemExit, match=expected):
