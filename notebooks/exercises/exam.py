@@ -238,6 +238,14 @@ class Report:
         return f"{right} of {asked} right at once"
 
     def _repr_html_(self) -> str:
+        if any(r.asked > r.open for r in self.results):
+            return self.table()
+        asked = sum(r.asked for r in self.results)
+        waiting = f"{len(self.results)} questions in {asked} steps"
+        return f"<p>Nothing is answered yet: {waiting}. The table comes with the first answer.</p>"
+
+    def table(self) -> str:
+        """All questions, one by one, as HTML."""
         cell = "text-align:left;padding:0.3em 1em 0.3em 0;border-bottom:1px solid rgba(128,128,128,0.35)"
         head = ("question", *HEADS, "mistakes", "lessons")
         rows = [self._row(result) for result in self.results]
@@ -272,7 +280,7 @@ class Report:
         return write_whole(
             path,
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Exam</title><style>{style}</style>'
-            f"<h1>Exam</h1>{lines}{self._repr_html_()}</html>\n",
+            f"<h1>Exam</h1>{lines}{self.table()}</html>\n",
         )
 
 
