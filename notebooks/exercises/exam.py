@@ -17,7 +17,7 @@ import hashlib
 import html
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,7 @@ NO_CAUSE = ("right", "shown", "unknown")  # outcomes of an answer that are not m
 
 @dataclass(frozen=True)
 class Result:
-    """How one graph or question went: steps asked for, right at once, wrong at first, shown; causes of
-    mistakes; how often it was begun."""
+    """How one graph or question went: steps, right at once, wrong at first, shown; causes of mistakes; starts."""
 
     number: int
     asked: int
@@ -154,9 +153,8 @@ class Exam:
             if answers.fits(got, question.right):
                 first, last = question.letters[0], question.letters[-1]
                 text = say("no such letter", letter=got.replace("`", "'"), first=first, last=last)
-            return Card(
-                NOT_YET, f"{number} {NOT_YET}: {text}", text, heading(NOT_YET, title) + paragraphs(text)
-            )
+            shown = heading(NOT_YET, title) + paragraphs(text)
+            return Card(NOT_YET, f"{number} {NOT_YET}: {text}", text, shown)
         cause, text = ("right", question.shows) if got == question.right else question.wrong[got]
         fingerprint = _fingerprint(question.right + question.letters)
         before = _kept(number, fingerprint)
@@ -238,28 +236,22 @@ class Report:
         return f"{right} of {asked} right at once"
 
     def _repr_html_(self) -> str:
-        if any(r.asked > r.open for r in self.results):
+        if any(r.asked > r.open or r.begun > 1 for r in self.results):
             return self.table()
-        asked = sum(r.asked for r in self.results)
-        waiting = f"{len(self.results)} questions in {asked} steps"
-        return f"<p>Nothing is answered yet: {waiting}. The table comes with the first answer.</p>"
+        return f"<p>Nothing is answered yet: {len(self.results)} questions. The table comes with the first answer.</p>"
 
     def table(self) -> str:
         """All questions, one by one, as HTML."""
-        cell = "text-align:left;padding:0.3em 1em 0.3em 0;border-bottom:1px solid rgba(128,128,128,0.35)"
-        head = ("question", *HEADS, "mistakes", "lessons")
-        rows = [self._row(result) for result in self.results]
-        total = ["all", *(str(sum(getattr(r, n) for r in self.results)) for n in COLUMNS), "", ""]
-        top = "".join(f'<th scope="col" style="{cell}">{name}</th>' for name in head)
-        body = "".join(
-            f'<tr style="background:none">{"".join(f"<td style={chr(34)}{cell}{chr(34)}>{part}</td>" for part in row)}</tr>'
-            for row in [*rows, total]
-        )
-        return (
-            f'<p style="margin:0.3em 0"><strong>{html.escape(repr(self))}</strong></p>'
-            f'<table style="border-collapse:collapse">'
-            f'<tr style="background:none">{top}</tr>{body}</table>'
-        )
+        style = "text-align:left;padding:0.3em 1em 0.3em 0;border-bottom:1px solid rgba(128,128,128,0.35)"
+
+        def row(parts: Iterable[str], tag: str = "td") -> str:
+            cells = "".join(f'<{tag} style="{style}">{part}</{tag[:2]}>' for part in parts)
+            return f'<tr style="background:none">{cells}</tr>'
+
+        sums = (str(sum(getattr(r, n) for r in self.results)) for n in COLUMNS)
+        rows = row(("question", *HEADS, "mistakes", "lessons"), 'th scope="col"')
+        rows += "".join(row(parts) for parts in [*map(self._row, self.results), ["all", *sums, "", ""]])
+        return f'<p><strong>{html.escape(repr(self))}</strong></p><table style="border-collapse:collapse">{rows}</table>'
 
     def _row(self, result: Result) -> list[str]:
         numbers = [str(result.number), *(str(getattr(result, name)) for name in COLUMNS)]
