@@ -45,9 +45,9 @@ torch: python  ## run only the tests that compare with PyTorch (installs it: lar
 	@$(SETUP) lessons tests torch
 	@$(PYTEST) -n 2 --dist worksteal tests -m "torch and not browser"
 
-slow: python  ## make long and make torch in one go, on one processor: .ci/run does so beside the browser
+slow: python  ## make long and make torch in one go, as .ci/run does
 	@$(SETUP) lessons tests torch
-	@$(PYTEST) tests -m "(long or torch) and not browser"
+	@$(PYTEST) -n 2 --dist worksteal tests -m "(long or torch) and not browser"
 
 browser: python  ## run only the tests that drive JupyterLab and pages in Chromium
 	@$(SETUP) lessons tests browser
