@@ -21,7 +21,7 @@ from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
 Run = tuple[int, int]  # the first and last of some frames
 VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # × top row (first two); a factor; × weight
-# fractions of what the function receives; a softmax sends a difference, which is small in a healthy net, too
+# fractions of what the function receives; a softmax sends a difference, which is small even in a healthy net
 SATURATED = dict.fromkeys(("Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"), 1e-4)
 SATURATED |= {"Sigmoid": 1e-2, "Tanh": 1e-2}
 WITHIN = 5  # a number of steps
@@ -171,14 +171,14 @@ class SceneAnalysis:
             yield self.at_function("explode", (first, last), f, text, alarm)
 
     def _vanishing(self, with_leaves: list[int]) -> Iterator[Finding]:
-        """Rows all of whose leaves get less than a millionth of what the top row's get."""
+        """Rows in which every leaf gets less than a millionth of what the leaves of the top row get."""
         brought = [self.rows[r].leaves for r in with_leaves]
         parts = [(self.arrows[:, [a.index for a in arrows]], arrows) for arrows in brought]
         most = np.stack([np.where(part == NONE, -np.inf, part).max(axis=1) for part, _ in parts], axis=1)
         top, rows = most[:, 0], most[:, 1:]
         with np.errstate(invalid="ignore"):
             ratio = rows - top[:, None]
-        ratio[~np.isfinite(ratio)] = 0.0  # a gradient of exactly 0 is another finding
+        ratio[~np.isfinite(ratio)] = 0.0  # a gradient of exactly 0 is a different finding
         for first, last in intervals(np.isfinite(top) & (ratio.min(axis=1) < np.log10(VANISHES)), gap=2):
             if last - first + 1 < min(PERSISTS, len(self.at)):
                 continue
@@ -291,7 +291,7 @@ class SceneAnalysis:
             units_text = f"All {every} units" if 1 < count == every else units_text
             text = f"{units_text} in {self.node(f)} of {row} {dead}."
             kills = operation(self.node(f)) in ("Relu", "LeakyRelu", "Threshold", "Hardtanh", "Clamp")
-            hinge = f in top_of(self.table.scene)  # all examples keep the margin
+            hinge = f in top_of(self.table.scene)  # all examples satisfy the margin
             alarm = kills and ((count == every and not hinge) or (count >= every / 2 and not curve.learns))
             yield self.at_function("dead", (first, last), f, text, alarm)
 
@@ -308,7 +308,7 @@ class SceneAnalysis:
                 text = f"Large update: {names[k]} moves by {times(update[first, k])} its norm in one step, and the loss rises."
                 yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
         known = (update != NONE).all(axis=1)
-        # lost to rounding: a leaf whose update, at the others' ratio of update to gradient, would be less than one digit
+        # lost to rounding: a leaf whose update, at the other leaves' ratio of update to gradient, would be less than one digit
         lost = (update == -np.inf) & self._got & self._too_small
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):

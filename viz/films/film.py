@@ -113,7 +113,7 @@ class Film(Played):
         create_graph: bool = False,
         inputs: Tensors | None = None,
     ) -> None:
-        """``loss.backward(...)`` with the same arguments, and one frame where this step is one of those to film.
+        """``loss.backward(...)`` with the same arguments, and a frame if this step is to be filmed.
 
         Raises what backward raises, and TypeError for a loss that is not a tensor. Whatever goes wrong while looking is a line
         in ``notes``, never an exception.

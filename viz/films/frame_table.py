@@ -43,7 +43,7 @@ class FrameTable:
         self.runs: list[tuple[int, int, int, int]] = []  # gate, unit, first and last frame: at least RUN
 
     def follow(self, leaves: list[Any]) -> None:
-        """From now on these tensors are the leaves. They are not kept alive."""
+        """Use these tensors as the leaves from now on. They are not kept alive."""
         self.leaves = [weak(leaf) for leaf in leaves]
         if any(map(hooked, leaves)):
             self.scene.others = None

@@ -53,7 +53,7 @@ class LossCurve:
         return bool(worse or not np.isfinite(later).all())
 
     def trend(self, guess: float | None = None) -> str | None:
-        """ "runaway", "rising", "flat", or None: of the first third of the frames against the last.
+        """ "runaway", "rising", "flat", or None: the last third of the frames compared with the first.
 
         ``guess``: for a classifier, the loss that equal probabilities would give.
         """

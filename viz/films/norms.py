@@ -1,8 +1,8 @@
 """The norm of a gradient, right for every magnitude that its dtype can hold, and how many of its numbers are zero; the norms of
 all leaves at one moment, and how far each has moved since an earlier one.
 
-A frame takes a hundred norms, so the usual one is a single dot product in the gradient's own dtype; only where its
-square leaves the range in which that is exact is it done again, in float64 and scaled.
+A frame takes a hundred norms, so the usual one is a single dot product in the gradient's own dtype; if its square leaves the
+range in which that is exact, the norm is computed again, in float64 and scaled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ..read.values import as_array
 
 UNKNOWN = -1.0  # a norm that was not computed
-NONE = 999.0  # the same among decades
+NONE = 999.0  # the same in an array of decades
 SAFE = 1e-30, 1e30  # squares within this range are accurate in float32
 Arrays = list[np.ndarray | None]
 FEW = 4096  # larger arrays are measured one by one: the processor's cache holds only one of them
@@ -59,7 +59,7 @@ def logs(a: np.ndarray) -> np.ndarray:
 
 
 def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
-    """For gradients of one shape, their shares of zeros; for a batch of units also one byte each: 0 if none got anything.
+    """For gradients of one shape, their shares of zeros; for a batch of units also a byte per unit: 0 if it got no gradient.
 
     Units are the last axis of (batch, units) and (batch, time, units), the second of (batch, channels, height, width).
     """

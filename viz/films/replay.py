@@ -33,7 +33,7 @@ CUSTOM = "saved_tensors"  # the attribute of a custom function with everything i
 
 
 class SceneInfo:
-    """The facts about a scene's nodes that do not change from frame to frame, read while one of its graphs lives.
+    """The facts about a scene's nodes that do not change from frame to frame, read while one of its graphs is alive.
 
     ``called`` are the caller's (name, tensor) pairs. ``why`` says why its frames are not held, or is empty.
     """

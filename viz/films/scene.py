@@ -12,7 +12,7 @@ from typing import Any
 
 from ..read.graph import MOST_OF_TORCH
 
-# relays, which only re-index: such a node sends a gradient of the norm that it receives, so its arrow passes through it
+# relays, which only re-index: such a node does not change a gradient's norm, so its arrow passes through it
 RELAYS = {
     "T", "Transpose", "Permute", "View", "UnsafeView", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Clone", "Alias",
 }  # fmt: skip

@@ -55,7 +55,7 @@ def mistakes(table: Any) -> Iterator[tuple[str, int, str]]:
 
 
 def _behind(scene: Scene, f: int, past: Collection[str]) -> list[int]:
-    """``f`` and the functions that only functions of these kinds separate from it."""
+    """``f`` and the functions connected to it through functions of these kinds alone."""
     out, todo = [f], [f]
     while todo:
         for a in scene.out.get(todo.pop(), ()):
@@ -71,7 +71,7 @@ def _inputs(scene: Scene, f: int) -> list[int]:
 
 
 def top_of(scene: Scene) -> list[int]:
-    """The functions of the loss: those that only pointwise functions and sums separate from the root."""
+    """The functions of the loss: those connected to the root through pointwise functions and sums alone."""
     return _behind(scene, 0, POINTWISE) if operation(scene.names[0]) in POINTWISE else [0]
 
 
@@ -125,7 +125,7 @@ def _axes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
                 continue
             read = signed(info.fixed[f].get("_saved_dim", 1 if name in ("NllLoss", "Index") else -1))
             read, of, square = read % len(shape), dim % len(shape), shape[-1] == shape[-2]
-            # rows and columns of any matrix may be clusters and their points, those of a square one two kinds of things
+            # any matrix may relate clusters and their points, a square one two kinds of things
             unsure = {"Mm": not square, "Index": square or len(shape) > 2}.get(name, False)
             if of != read and not unsure and _shape(info, f, 1)[-2:] == shape[-2:]:
                 text = (
@@ -135,7 +135,7 @@ def _axes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
 
 
 def _first_inputs(scene: Scene, f: int, past: Collection[str]) -> Iterator[int]:
-    """The functions whose results reach the first input of ``f`` with their dimensions in their order."""
+    """The functions whose results reach the first input of ``f`` with their dimensions in the same order."""
     for a in scene.out.get(f, ())[:1]:
         turned = any(operation(scene.names[scene.edges[e][0]]) in TRANSPOSES for e in a.edges[1:])
         if a.leaf is None and a.slot == 0 and not turned:

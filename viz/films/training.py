@@ -221,7 +221,7 @@ def findings_of(
             "flat": f"The loss is flat: {a} in the first frames, {b} in the last.",
         }[trend]
         out.append(make(trend, first, last, "", text, True, next(n for n, g in groups.items() if g == group)))
-    facts: dict[tuple, Finding] = {}  # what is seen of one function in several graphs is said once
+    facts: dict[tuple, Finding] = {}  # what is seen of one function in several graphs is reported once
     seen_in = [f if f.alarm else facts.setdefault((f.kind, f.row, f.node), f) for f in out]
     return ordered([f for f, first in zip(out, seen_in, strict=True) if f.scene == first.scene])
 

@@ -1,7 +1,7 @@
 """The modules of a graph as nested blocks: which functions can be drawn as one box.
 
-The block of a module is the convex hull of the functions that are known to be its own: all that can be reached from one of them
-and lead to one. So one box around a hull is never on a cycle. Blocks nest; functions that belong to no known module stay
+The block of a module is the convex hull of the functions that are known to be its own: all that are reached from one and lead
+to another. So one box around a hull is never on a cycle. Blocks nest; functions that belong to no known module stay
 between them. Reads names, shapes and edges only.
 """
 
@@ -18,7 +18,7 @@ from ..read.graph import Function, Graph
 from ..read.modules import prefixes
 from ..read.rules import base_name
 
-CONTAINERS = ("", "ModuleList", "ModuleDict")  # the names of the modules in them say more
+CONTAINERS = ("", "ModuleList", "ModuleDict")  # the modules inside have more informative names
 BACKWARD = "∂"  # prefix to the path of a module whose functions a backward pass differentiates
 ACTIVATIONS = ("Relu", "Gelu", "Silu", "Tanh", "Sigmoid", "LeakyRelu", "Elu", "Hardtanh", "Hardswish")
 
@@ -66,7 +66,7 @@ Known = dict[Function, tuple[list[str], int | None]]
 
 
 def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> list[Block]:
-    """The blocks of the modules at one depth, and in them those that are deeper."""
+    """The blocks of the modules at one depth, and inside these, the deeper ones."""
     of: dict[str, list[Function]] = {}
     for f in within:
         if f in known and len(known[f][0]) > depth:
@@ -145,7 +145,7 @@ def _calls(functions: list[Function], known: Known, passes: list[int]) -> list[l
             ran, before = {}, bisect_left(passes, f.index)
         found[-1].append(f)
         ran[path] = call
-    # a loop inside of one call runs some of the parts again, not all
+    # a loop inside one call runs some of the parts again, not all
     return found if len(ran) == len(parts) or passes else [functions]
 
 
@@ -241,7 +241,7 @@ def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[F
 
 
 def _activation(f: Function, free: Callable[[Function], bool]) -> list[Function]:
-    """The activation that is all that uses a result."""
+    """The activation that is the only user of a result."""
     users = [e.source for e in f.users]
     return users if len(users) == 1 and free(users[0]) and base_name(users[0].name) in ACTIVATIONS else []
 
@@ -270,7 +270,7 @@ def _tail(
     some: list[Function], order: list[Function], known: Known, ends: tuple[str, ...], holds: bool
 ) -> set[Function]:
     """The functions that make one result out of several results of a block, such as the gates of a recurrent cell, and
-    functions called as ``ends`` that come next. Empty for a block that ``holds`` others and has several results."""
+    the next functions if their names are in ``ends``. Empty for a block that ``holds`` others and has several results."""
     block: set[Function] = set(_hull(some, order))
     found: list[Function] = []
     onward = _onward(block, lambda f: f not in known)

@@ -67,7 +67,7 @@ def colours(kind: str, classes: Collection[str]) -> tuple[str, str, str, str]:
 
 def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     """The picture in DOT: ``graphviz`` renders it as it is. ``bare``: only what the layout depends on, named by position:
-    the same for all pictures of one form, whatever they say."""
+    the same for all pictures of one form, whatever their text."""
     dot = graphviz.Digraph(name="viz", encoding="utf-8")
     # with two lanes, only one is laid out: the other one is the same, shifted
     items = [item for item in p.items if not (bare and item in p.below)]
@@ -80,7 +80,7 @@ def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     dot.attr("node", fixedsize="true", fontname=FONT, fontcolor=INK, style="filled")
     dot.attr("edge", fontname=FONT, fontsize=f"{LABEL:g}", arrowsize="0.7")
     # statements are written straight into the body: we quote all values, which is five times faster
-    # there is room for the wider of the two that are above each other
+    # leave room for the wider of two items, one above the other
     room = {above: max(above.width, item.width) for item, above in p.below.items()} if bare else {}
     body, name = dot.body, {item: f"n{i}" if bare else item.id for i, item in enumerate(items)}
     body.extend(_node(item, name[item], bare, room.get(item, item.width)) for item in items)
@@ -115,7 +115,7 @@ def fixed(
 ) -> str:
     """The picture in DOT with all places fixed, for ``layout.painted``: a PNG or a PDF is the same picture as the SVG.
 
-    For the frames of a GIF ``look`` gives attributes of an item or a link instead of its own, ``seen`` an item with the text
+    For the frames of a GIF ``look`` gives attributes of an item or a link instead of its own, ``seen`` the item with the text
     and numbers that it shows by then, and ``more`` are further statements.
     """
 
@@ -216,7 +216,7 @@ def _edge(link: Link, ident: str, name: dict[Item, str], bare: bool, more: dict 
         values["style"] = "dashed" if float(dash.split()[0]) > 3 else "dotted"
     tail, head = name[link.tail], name[link.head]
     arrow = "none" if link.headless else "tee" if link.kind in ("not_computed", "cut") else "normal"
-    # leave room for a head at both ends: the arrow back has its own at the other end
+    # leave room for a head at both ends: the returning arrow has its head at the other end
     if link.kind == "flow" and bare:
         values["dir"], arrow = "both", "normal"
     if link.backwards:

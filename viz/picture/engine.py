@@ -33,7 +33,7 @@ def layout(source: str, form: str, prog: str = "dot") -> bytes:
 
 
 def wasm(form: str) -> ModuleType:
-    """Graphviz in WebAssembly, if it can write this format; its ``layout_within`` raises TimeoutError when the time is over."""
+    """Graphviz in WebAssembly, if it can write this format; its ``layout_within`` raises TimeoutError when time runs out."""
     if form in ("png", "pdf", "gif"):  # what this build cannot write
         raise RuntimeError(NOT_HERE.format(form.upper()))
     return importlib.import_module("wasm_graphviz")
@@ -50,7 +50,7 @@ def load() -> ModuleType:
 
 @contextlib.contextmanager
 def quiet_c_level() -> Iterator[None]:
-    """Discard what C libraries write on stderr: fontconfig comments there on the machine's own font settings."""
+    """Discard what C libraries write to stderr: fontconfig prints warnings about the machine's font settings there."""
     before = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:

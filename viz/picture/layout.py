@@ -211,7 +211,7 @@ def _freed(p: Picture, at: Places) -> Places:
         lines, by = np.concatenate([own, others]), (own[abs(own - now).argmin()] - now) / 12
         while not (meets(lines, now + by, size) or meets(boxes, now + by, room)):
             now += by
-        # it has no free place: better no label than one that is crossed out
+        # it has no free place: no label is better than one that is crossed out
         if meets(others[2:], now, size - (4 + 4j)):
             del at.labels[ident]
             continue
@@ -256,7 +256,7 @@ def _in_child(source: str, form: str, seconds: float) -> bytes:
     if done.returncode < 0:  # ended by the timer's signal
         raise TimeoutError
     if done.returncode:
-        engine.load()  # which says why it could not start
+        engine.load()  # raises an error that says why it could not start
         raise RuntimeError(f"Graphviz failed: {done.stderr.decode(errors='replace').strip()[-500:]}")
     return done.stdout
 

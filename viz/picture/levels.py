@@ -57,7 +57,7 @@ def first_sight(root: Block, most: int) -> list[Block]:
             more = _level(root, open_blocks | {block}, most)
             parts = [i.path for i in more if isinstance(i, Block) and i.is_module]
             if len(more) > most and len(parts) > 2 * len(set(parts)):
-                continue  # a recursion: the same few modules again and again, in no order
+                continue  # a recursion: the same few modules again and again, in no fixed order
             if most_of_it or len(more) <= (most if plain or 2 * len(block.functions) > whole else most // 2):
                 open_blocks.add(block)
                 break
@@ -159,7 +159,7 @@ def _level(root: Block, open_blocks: set[Block], most: int) -> list[Item]:
 
 
 def _between_modules(items: list[Item], most: int) -> list[Item]:
-    """The items with the functions in a row, between two modules, as one box each: those that lead to a result that the caller
+    """The items, with each row of functions between two modules as one box: those that lead to a result that the caller
     has named, and as many of the longest other rows as it takes to leave at most ``most`` items."""
 
     def is_named(item: Item | None) -> bool:
@@ -186,7 +186,7 @@ def _joined(part: Sequence[Item], title: str = "") -> Block:
     names = [several.get(b, derivative(b) + last_name(b.path)) for b in blocks if b.is_module]
     names = names or [b.title for b in blocks if b.title]
     made, name = next(((f, o.name) for f in reversed(functions) for o in f.outputs if o.named), (None, ""))
-    leads = {made}  # the functions that lead to this result: if all do, the box has its name
+    leads = {made}  # the functions that lead to this result: if all do, the box is named after it
     for f in reversed(functions):
         leads |= {e.target for e in f.edges if f in leads}
     own = ", ".join(dict.fromkeys(names)) or (name if leads.issuperset(functions) else "")
@@ -284,7 +284,7 @@ def _one(items: list[Item], number: str) -> Block:
 
 def _cut(items: list[Item], most: int, counted: bool = False) -> list[Block]:
     """The blocks among ``items``. If there are more than ``most``, neighbours are joined, the smallest first; if there
-    are very many (with ``counted``, also if all are equal), the same number of them each time. Functions behind all
+    are very many (with ``counted``, even if all are equal), the same number of them each time. Functions behind all
     modules stay apart."""
     parts = [[i] for i in items]
     if counted or len(items) > 8 * most:

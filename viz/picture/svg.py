@@ -35,7 +35,7 @@ from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
 
 FAMILY = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
 MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace'
-_SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # what an attribute value may need to have escaped
+_SPECIAL = re.compile(r'[&<>"\n\r\t]').search  # characters that must be escaped in an attribute value
 _MISSING = {"value": "not kept", "grad": "None"}  # the text in a box without numbers
 
 

@@ -32,7 +32,7 @@ def describe(out: Output) -> str:
 
 
 def leaf_tooltip(f: Function, now: bool = True) -> str:
-    """The tooltip of a leaf, with its present ``.grad`` if ``now``."""
+    """The tooltip of a leaf, with its current ``.grad`` if ``now``."""
     out = f.outputs[0]
     grad = f", .grad is {'None' if f.leaf_grad is None else f.leaf_grad.short()}" if now else ""
     return f"{out.name}: leaf, {describe(out)}, requires_grad=True{grad}{hooks_in_words(f)}"

@@ -38,7 +38,7 @@ from .view import (
 )
 
 VIEWS = ("lanes", "graph", "cards", "functions")
-MOST_USES = 2  # boxes; an input that more of them use, such as a mask, is not drawn beside them
+MOST_USES = 2  # boxes; an input that more boxes use, such as a mask, is not drawn next to them
 SMALL = 8  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST, since it may be scaled down
 
 
@@ -188,7 +188,7 @@ class _GraphView(View):
                 p.link(source, box, "forward", tip, label=label, spine=True)
             if e.target is not None:
                 self.backward_link(f, e, item, source if source.kind == "alias" else p.of_function[e.target])
-            elif source.kind == "input":  # nobody looks for the gradient of a constant
+            elif source.kind == "input":  # readers do not look for the gradient of a constant
                 tip = f"not computed: {source.name} does not require grad"
                 more = {"label": "not computed" if self.labelled else "", "edge": e, "constraint": False}
                 p.link(item, source, "not_computed", tip, backwards=True, **more)

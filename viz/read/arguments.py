@@ -1,4 +1,4 @@
-"""The arguments of the public functions: one way to read them, and a sentence for each unknown one."""
+"""The arguments of the public functions: one way to read them, and an error message for each unknown one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ELSEWHERE = {
 
 
 def public(function: F) -> F:
-    """Decorate a public function: a call that does not fit gets a clear sentence, and ``_frame`` is its caller's."""
+    """Decorate a public function: a call with wrong arguments gets a clear error; ``_frame`` is the caller's."""
     signature = inspect.signature(function)
     shown = [p for p in signature.parameters.values() if not p.name.startswith("_")]
     options = [p.name for p in shown if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]

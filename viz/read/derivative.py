@@ -1,7 +1,7 @@
 """Which functions a backward pass made (``create_graph=True``), and what each of them differentiates.
 
 An engine goes back from the newest function to the oldest, and makes nothing but gradients meanwhile. So everything made
-between two functions that surely belong to one pass belongs to it, too. The next pass begins where an engine would have to go
+between two functions that certainly belong to one pass belongs to it too. The next pass begins where an engine would have to go
 from an older function to a newer one, or where nothing comes from the pass before.
 """
 
@@ -93,7 +93,7 @@ def _options(f: Function, products: dict[Function, list[Function]]) -> list[Func
         found = [g for g in earlier if base_name(g.name) in PRODUCTS]
         below = targets[0].edges[0].target
         if not found and below is not None and (not below.edges or base_name(below.name) in TRANSPOSES):
-            # the product itself is not in this graph: then the operand here does not come from a forward pass
+            # if the product is not in this graph, this operand does not come from a forward pass
             others = [e.target for u in f.users for e in u.source.edges if e.target not in (f, None)]
             found = targets if all(not g.edges or g in products for g in others) else []
         products |= {e.source: found for e in f.users if base_name(e.source.name) in PRODUCTS and found}

@@ -58,8 +58,8 @@ class Operand:
 
 @dataclass(eq=False)
 class Failure:
-    """An operation, a line or a backward node that raised. ``print(failure)`` describes it; ``graph`` is what was
-    computed until then, and ``failed`` the node in it that failed: in a forward pass the last one, with its operands."""
+    """An operation, a line or a backward node that raised. ``print(failure)`` describes it; ``graph`` is what had been
+    computed by then, and ``failed`` the node in it that failed: in a forward pass the last one, with its operands."""
 
     error: str
     operation: str
@@ -77,7 +77,7 @@ class Failure:
     def title(self) -> str:
         inside = f" in {self.module}" if self.module else ""
         where = f" on {self.place}" if self.place else ""
-        if self.given == SAVED:  # a node: its line made it, and did not fail
+        if self.given == SAVED:  # a backward node: this line made it, but is not what failed
             return one_line(f"{self.operation}{inside}{f', made{where},' if where else ''} failed")
         return one_line(f"{self.operation} failed{inside}{where}")
 

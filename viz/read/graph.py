@@ -104,7 +104,7 @@ class Function:
     calls: list[tuple[str, int, float]] = field(default_factory=list)
     call: int | None = None  # of a module that a recording saw run: which of its calls made this
     line: int | None = None
-    other: str | None = None  # a recorded number that is not an input: the 4 of 4 - x
+    other: str | None = None  # a recorded number that is not an input: the 4 in 4 - x
     freed: bool = False
     unreached: bool = False  # no gradient comes here, because of edges that were cut
     _saved: list[Saved] | None = None
@@ -115,7 +115,7 @@ class Function:
 
     @property
     def saved(self) -> list[Saved]:
-        """The tensors that the node keeps, read when first asked for."""
+        """The tensors that the node keeps, read on first access."""
         if self._saved is None:
             self._saved = list(_read_saved(self.fn)) if self.fn is not None else []
             self.freed = any(s.state == "freed" for s in self._saved)
@@ -123,7 +123,7 @@ class Function:
 
     @property
     def rules(self) -> dict[str, str]:
-        """The node's own rules, read when first asked for: input name -> source text; {} if it has none."""
+        """The node's own rules, read on first access: input name -> source text; {} if it has none."""
         if self._rules is None:
             own = getattr(self.fn, "rules", None)
             own = own if isinstance(own, dict) and len(own) == len(self.edges) else {}
@@ -376,7 +376,7 @@ def _program_order(functions: dict[Any, Function], inputs: dict[Any, tuple[Any, 
         made_by = [functions[target] for target, _ in inputs[f.fn] if target is not None]
         if any(g in number and g not in placed for g in made_by):
             return order
-        placed |= dict.fromkeys([*made_by, f])  # a function that has its place keeps it
+        placed |= dict.fromkeys([*made_by, f])  # a function that already has a position keeps it
     for i, f in enumerate(placed):
         f.index = i
     return list(placed)
@@ -423,7 +423,7 @@ def _read_saved(fn: Any) -> Iterator[Saved]:
     """The tensors that ``fn`` keeps: its ``_saved_*`` attributes, and ``saved_tensors`` of a custom Function."""
     for attribute in sorted(a for a in dir(fn) if a.startswith("_saved_")):
         name = attribute.removeprefix("_saved_")
-        if "_sym_" in name:  # sizes, strides and counts: bookkeeping, not something the rule is taught with
+        if "_sym_" in name:  # sizes, strides and counts: bookkeeping, not part of what the rule teaches
             continue
         yield from _try(fn, attribute, name)
     if any(hasattr(type(fn), a) for a in ("saved_tensors", "save_for_backward")):

@@ -45,7 +45,7 @@ def reachable(frame: FrameType | None, levels: int = 6) -> tuple[list[tuple[str,
 
 
 def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
-    """The tensors and modules that some variables, (name, value) pairs, hold."""
+    """The tensors and modules held by some variables, which are given as (name, value) pairs."""
     tensors: list[tuple[str, Any]] = []
     modules: dict[str, Any] = {}
     seen: set[int] = set()
@@ -53,11 +53,11 @@ def held_by(level: list[tuple[str, Any]], levels: int = 6) -> tuple[list[tuple[s
         below: list[tuple[str, Any]] = []
         tensors += [(path, value) for path, value in level if is_tensor(value)]
         for path, value in level:
-            ours = type(value).__module__.startswith(OURS)  # a recording, a stepper: it names nothing
+            ours = type(value).__module__.startswith(OURS)  # a recording or a stepper gives no names
             looked_at = id(value) in seen or isinstance(value, PLAIN) or is_tensor(value)
             if not looked_at and not ours and len(seen) < LOOKED_AT:
                 seen.add(id(value))
-                with contextlib.suppress(Exception):  # one that is half built, or closed, names nothing
+                with contextlib.suppress(Exception):  # an object that is half built or closed gives no names
                     below += _inside(path, value, tensors, modules, seen)
         level = below
     return tensors, modules
@@ -108,7 +108,7 @@ def _alive(parameters: set[int], taken: Container[str]) -> list[tuple[str, Any]]
     return list(names.items())
 
 
-OF_PYTHON = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out")  # variables of Python's and IPython's own
+OF_PYTHON = re.compile(r"__\w+__|_+\d*|_i+\d*|_[iod]h|In|Out")  # Python's and IPython's own variables
 LIBRARIES = "<frozen ", *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 FURTHEST = 12  # functions that called each other
 OURS = f"{__name__.partition('.')[0]}."

@@ -76,7 +76,7 @@ class Entry:
 
 
 def traceback_of(error: BaseException, within: FrameType | None) -> list[Entry]:
-    """The traceback from the frame ``within`` on; if one exception was raised from another, that of the first."""
+    """The traceback from the frame ``within`` onwards; if one exception was raised from another, that of the first."""
     found: list[Entry] = []
     trace = error.__traceback__
     while trace is not None:

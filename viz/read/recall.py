@@ -40,7 +40,7 @@ def recall(graph: Graph) -> None:
         lines[f] = (made["file"], made["line"])
         f.module, f.call = made.get("module", (None, None))
         f.calls = made.get("calls", [])
-        if len(f.edges) == 1 and made.get("other"):  # not an input of the node: the 4 of 4 - x
+        if len(f.edges) == 1 and made.get("other"):  # not an input of the node: the 4 in 4 - x
             f.other = made["other"][0]
         unknown = [e for e in f.edges if e.target is None and e.label is None]
         if len(unknown) == 1 and len(f.edges) == 2 and made.get("other"):

@@ -38,9 +38,9 @@ METHODS = (
 )
 OPERATIONS = [f"__{name}__" for name in OPERATORS.split()] + METHODS.split()
 CAN_BE_CHANGED = 1 << 9  # the flag of a class that was made by a class statement
-CALLS = count()  # numbers all calls of modules: no two are taken for one, even in different recordings
+CALLS = count()  # numbers all calls of modules, so that no two are confused, even in different recordings
 NAMES_IN = 500  # at most this many tensors are looked at after each line
-# the tensor classes whose operations are noted: the originals, and the recordings that listen. Threads may record at once
+# the tensor classes whose operations are noted: the originals, and the recordings that listen, from several threads
 WATCHED: dict[type, tuple[dict[str, Any], list[Recording]]] = {}
 LOCK = threading.RLock()
 
@@ -49,8 +49,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a part of a recording that runs inside the user's program: it only reads.
 
     An error while it reads (a half-built module, an object that raises, a tracer's tensor) leaves something unknown and is
-    never raised in the program. It ignores other threads, and what a compiler traces is not a
-    run of the program.
+    never raised in the program. It ignores other threads, and what a compiler traces does not count as a run.
     """
 
     @functools.wraps(method)
@@ -67,7 +66,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 def _noting(method: Callable[..., Any], recordings: list[Recording]) -> Callable[..., Any]:
     @functools.wraps(method)
     def noting(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True  # a debugger of IPython's opens in the program
+        __tracebackhide__ = True  # an IPython debugger opens in the program
         try:
             made = method(*args, **kwargs)
         except Exception as error:
@@ -125,7 +124,7 @@ class Recording:
         self._others: dict[Any, Any] = {}  # function with two operands -> the operand that needs no gradient
         self._plain: dict[int, str] = {}  # names of tensors that need no gradient
         self._watched: set[type] = set()
-        self._looked_into: set[int] = set()  # objects that were asked for the modules that they hold
+        self._looked_into: set[int] = set()  # objects already searched for modules
         # modules whose calls are watched, kept alive, and their names
         self._modules: dict[int, tuple[Any, str]] = {}
         self._handles: list[Any] = []  # of the hooks on them
@@ -148,7 +147,7 @@ class Recording:
         return self
 
     def __deepcopy__(self, memo: dict[str, Any]) -> Recording:
-        return self  # a module copied in the block takes its hooks with it: they stay this recording's
+        return self  # hooks are copied along with a module: they still belong to this recording
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Recording, ()

@@ -91,7 +91,7 @@ def known(e: Edge, values: dict) -> Array | None:
 
 
 def replay(functions: list[Function]) -> dict[tuple[Function, int], Array]:
-    """The forward values: those that were read, and those that follow from them by the operations that are known."""
+    """The forward values: those that were read, and those that known operations give from them."""
     values: dict[tuple[Function, int], Array] = {}
     for f in functions:
         for nr, out in enumerate(f.outputs):
@@ -110,7 +110,7 @@ def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
     base = rules.base_name(f.name)
     forward = FORWARD.get(f.name) or FORWARD.get(base)
     shape = f.outputs[0].shape
-    if base in NUMBERS and len(inputs) == 1 and f.other:  # the 4 of 4 - x, which is not an input of the node
+    if base in NUMBERS and len(inputs) == 1 and f.other:  # the 4 in 4 - x, which is not an input of the node
         with contextlib.suppress(ValueError):
             inputs = [*inputs, np.float64(f.other)]
     if forward is None or shape is None or any(x is None or not 0 < x.size <= LARGEST for x in inputs):
@@ -125,7 +125,7 @@ def run_forward(f: Function, inputs: list[Array | None]) -> Array | None:
 def kept_numbers(f: Function) -> dict[str, Any]:
     kept: dict[str, Any] = {s.name: s.value.array for s in f._saved or () if s.value is not None}
     for name, text in rules.numbers_of(f).items():
-        with contextlib.suppress(ValueError, SyntaxError):  # nothing here needs anything but numbers
+        with contextlib.suppress(ValueError, SyntaxError):  # everything here needs only numbers
             kept[name] = _literal(text)
     return kept
 

@@ -91,7 +91,7 @@ def _assignments(body: list[ast.stmt], before: int) -> dict[str, tuple[int, int,
 
 
 def excerpt(lines: list[str], first: int, file: str) -> dict:
-    """Lines of source as they are shown: without their common margin, with the number of the first and their place."""
+    """Lines of source as they are shown: without their common indentation, with the number of the first line and the file."""
     margin = min((len(t) - len(t.lstrip()) for t in lines if t.strip()), default=0)
     return {"lines": [t.rstrip("\n")[margin:][:300] for t in lines], "first": first, "file": shown_name(file)}
 

@@ -109,7 +109,7 @@ def html_table(head: Texts, rows: Iterable[Texts], numbers: bool = False, marked
 
 
 def write_whole(path: Path, data: str | bytes) -> Path:
-    """Write a whole file, or leave the old one: a full disk destroys nothing."""
+    """Write a whole file, or leave the old one as it was, for example if the disk is full."""
     part = path.with_name(path.name + ".part")
     try:
         part.write_bytes(data.encode() if isinstance(data, str) else data)

@@ -30,7 +30,7 @@ def unseen() -> Iterator[None]:
     with ExitStack() as off:
         if modes is not None:
             off.enter_context(core.DisableTorchFunction())
-            if core._len_torch_dispatch_stack():  # without this test a look costs thirty times as much
+            if core._len_torch_dispatch_stack():  # without this test, reading is thirty times as slow
                 off.enter_context(modes._disable_current_modes())
         yield
 
@@ -39,7 +39,7 @@ def as_array(tensor: Any) -> np.ndarray:
     """A NumPy copy of ``tensor`` (of any framework that has ``detach`` and ``numpy``, or of an array or number).
 
     Sparse ones become dense, nested ones are padded with 0. Raises what the framework raises for a tensor without
-    numbers: one on the device "meta", or a tracer's or a transform's.
+    numbers: one on the device "meta", or a tensor of a tracer or a transform.
     """
     if getattr(tensor, "is_nested", False):
         tensor = sys.modules["torch"].nested.to_padded_tensor(tensor.detach().contiguous(), 0.0)
