@@ -23,7 +23,7 @@ class Part:
 
 @dataclass(slots=True, eq=False)
 class Sent:
-    """What a step sends along one of its edges; ``reason`` says why nothing is sent, ``reduced`` how it was shaped."""
+    """What a step sends along one of its edges; ``reason`` says why nothing is sent, ``reduced`` how its shape was reduced."""
 
     edge: Edge
     input: str
@@ -32,12 +32,12 @@ class Sent:
     value: Value | None
     reason: str | None = None
     reduced: str | None = None
-    lost: bool = False  # its target had fired for the last time: only a wrong engine sends then
+    lost: bool = False  # its target has already fired for the last time: only a faulty engine sends this late
 
 
 @dataclass(slots=True, eq=False)
 class Accumulated:
-    """``before + contribution = after`` in ``.grad`` of a leaf; ``wrong`` says what happened if that is not so."""
+    """``before + contribution = after`` in ``.grad`` of a leaf; ``wrong`` says what happened if this does not hold."""
 
     leaf: str
     before: Value | None

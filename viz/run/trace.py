@@ -1,8 +1,8 @@
 """One backward pass as a list of steps, recorded through public node hooks alone.
 
-``trace(z)`` runs the backward pass once, exactly as ``z.backward()`` would (``.grad`` ends the same), and returns what
+``trace(z)`` runs the backward pass once, exactly as ``z.backward()`` would (``.grad`` ends up the same), and returns what
 happened: plain data, no tensors, no widget. The order of the steps is the engine's own; the ready queue and which node waits
-for which are worked out from the dependency counts, as an engine does. Hooks are removed whatever happens.
+for which are worked out from the dependency counts, as in an engine. Hooks are removed whatever happens.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def trace(
 
     * tensors: one or several that have a graph, or a list of them.
     * names: names for tensors, as in ``viz.draw``; they override the caller's variables.
-    * gradient: dL/d(tensor), needed for a tensor that is not one number (a list for several).
+    * gradient: dL/d(tensor), needed for a tensor that is not a single number (a list for several).
     * inputs, retain_graph, create_graph: as for ``backward``.
     * check: compare each node's rule with a finite difference.
 

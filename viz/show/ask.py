@@ -31,7 +31,7 @@ class Mistake:
 
 
 def array_of(value: Mapping | None, *, finite: bool = True) -> np.ndarray | None:
-    """The numbers of a payload array, or None if they are not all there or (with ``finite``) not all finite."""
+    """The numbers of a payload array, or None unless all are there and (with ``finite``) all are finite."""
     if not value or value.get("values") is None or (finite and value.get("nonfinite")):
         return None
     return np.array([float(v) for v in value["values"]]).reshape(value["shape"])
@@ -220,7 +220,7 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
             elsewhere(i, mistake.value, mistake.cause, f"when {mistake.says}")
     found += [*_about_form(after), *_about_values(p, after, leaf)]
     for other in (earlier["accumulate"] for earlier in p.steps[:i] if earlier["accumulate"]):
-        if (value := array_of(other["after"])) is not None:  # what comes later is still to be asked
+        if (value := array_of(other["after"])) is not None:  # later steps have not been asked yet
             found.append(Mistake(value, "other input", f"That is {other['leaf']}.grad, of another leaf."))
     return found
 
@@ -313,7 +313,7 @@ def _shape_question(p: Pass, step: Mapping, fires: str, value: Mapping, of: str)
 
 
 def _order_question(p: Pass, i: int) -> dict:
-    """Which node may fire after ``i`` steps; and what firing each node that must wait would do."""
+    """Which nodes may fire after ``i`` steps, and what would happen if each node that must wait fired."""
     before = p.steps[i - 1] if i else None
     ready = list(before["ready"]) if before else [p.steps[0]["node"]]
     early = {}

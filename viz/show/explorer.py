@@ -292,7 +292,7 @@ class Explore(Live, widgets.VBox):
         said += [text.format(_listed(names)) for text, names in news.items() if names]
         return " ".join(said) if said else "Nothing changed."
 
-    # -- changes from Python, the same as those by the controls
+    # -- changes from Python, equivalent to those made with the controls
 
     def set(self, **values: Any) -> None:
         """Give leaves new numbers: ``set(x=1.0, w=[1, 2])``. Raises KeyError or ValueError if that is impossible."""
@@ -365,12 +365,12 @@ class Explore(Live, widgets.VBox):
         return self.live(**kwargs) | {"text/html": shown, "text/plain": repr(self)}
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
-        """Write the present picture to a file, as ``viz.step`` does."""
+        """Write the current picture to a file, as ``viz.step`` does."""
         return Stepper(self.data, options={"step": len(self.data["steps"])}).save(path, title=title)
 
 
 def _said(text: str, role: str = "status") -> str:
-    """A sentence above the pane, with room for two lines from the start, so that a longer one moves nothing."""
+    """A sentence above the pane, with room for two lines from the start, so that a longer one does not move the pane."""
     look = "margin:4px 0;height:2.8em;line-height:1.4;overflow:auto;white-space:pre-line"
     return f"<p role='{role}' style='{look}'>{html.escape(text)}</p>"
 

@@ -36,7 +36,7 @@ class Failed(Shown):
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The picture; laid out when it is first looked at, so that no exception waits for it."""
+        """The picture; laid out when it is first shown, so that it does not delay the exception."""
         graph = self.failure.graph
         whole = ("functions", "LR" if len(graph) <= WIDE_UP_TO else "TB") if len(graph) <= DETAIL else (None,)
         picture, places = fitting(graph, pictures_of(graph, *whole, page=True), SECONDS, limited=True)
@@ -88,14 +88,14 @@ def of_pass(graph: Any, error: Exception, ran: list[Any], begun: list[Any]) -> F
 
 
 def _shown_under(failed: Failed, error: Exception) -> Failed:
-    """Keep it, and show it once under the traceback if a cell ends with this exception."""
+    """Keep the failure, and show it once under the traceback if a cell ends with this exception."""
     global _last
     _last = failed
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None  # also in a terminal, where it is one line
     if shell is None:
         return failed
-    number = id(error)  # alive for as long as the cell raises it
+    number = id(error)  # the exception stays alive while the cell raises it
 
     def after(result: Any) -> None:
         shell.events.unregister("post_run_cell", after)

@@ -31,7 +31,7 @@ FOLLOWS = ("tensor", "value", "gradient", "leaf")  # items that show what their 
 
 
 def _number(value: Value, fill: str | None = None) -> str:
-    """A label: the numbers if they fit, otherwise a heat map; for no numbers the shape. ``fill``: the plate's colour."""
+    """A label: the numbers if they fit, otherwise a heat map; the shape if there are none. ``fill``: the plate's colour."""
     count = value.array.size
     text = value.short(12) if count else shape_text(value.shape)
     label = escaped(f"{value.array.item():.4g}" if count == 1 else text)
@@ -75,7 +75,7 @@ class _Moment:
         if not own and item.kind in FOLLOWS:
             number = self.fired.get(item.function, 0)
             if lanes and item.kind != "gradient" and number < self.k:
-                number = 0  # the lane of values only shows what belongs together
+                number = 0  # in the lane of values, mark only the items of this step
         look = {}
         if number:
             now = number == self.k

@@ -214,7 +214,7 @@ def page(
     two = options.get("labels")
     boxes = [[p["nodes"][key]["at"] for key in p.get("insides", ())] for p in drawn]
     grows = any(max(x for x, *_ in all_) > min(x + w for x, _, w, _ in all_) for all_ in boxes if all_)
-    narrow = grows or min(p["width"] for p in drawn) > 320  # points; no phone can show it, or with open boxes
+    narrow = grows or min(p["width"] for p in drawn) > 320  # points: wider than a phone, or with open boxes
     needs = {"lanes": two or any(p["view"] == "lanes" for p in drawn), "forward": options.get("forward")}
     needs |= {"narrow_layout": two or narrow, "beside": two}
     needs |= dict.fromkeys(("typed", "answers", "questions"), options.get("ask"))

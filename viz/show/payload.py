@@ -30,7 +30,7 @@ from .costs import kept_once
 MOST_OPENED = 60  # this many boxes of a picture are sent with their inside; in a graph of at most WHOLE nodes, all of them
 ROOM = 390_000  # square points: what a window of 900 px shows at a readable size
 Drawn = list[tuple[Picture, dict]]
-MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and nobody walks through it
+MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and readers would not step through them all
 
 
 def payload(
@@ -67,7 +67,7 @@ def payload(
         trace = run(graph, plain, gradient, check, "step", **how)
         remember(root, trace, source)
     else:
-        trace, source = known  # a cell that is run again: the graph is freed, the pass is known
+        trace, source = known  # the cell is run again: its graph was freed, but its pass was kept
     pictures = pictures_of(trace.graph, view, direction, fold, saved=saved)
     data = describe(trace, *pictures, source=source, seconds=seconds)
     if known is None:
@@ -84,7 +84,7 @@ def describe(
 ) -> Payload:
     """The payload of a trace in pictures of the same graph; the pane takes the one that fits.
 
-    In the steps a node is called ``f`` and its position in the graph, an edge ``e`` and its own, whatever is drawn:
+    In the steps a node is called ``f`` and its position in the graph, an edge ``e`` and its position, whatever is drawn:
     a number belongs to its node or its edge, and to a step, never to the box in which a picture hides it. A picture
     lists those that it draws under another id: ``folds`` (node -> box), ``lines`` (edge -> arrow).
     """

@@ -47,7 +47,7 @@ class Beside(Live, Shown, widgets.VBox):
             data["differs"] = {str(s.number): said for s, said in steps if s is not None and said}
             first = getattr(self.comparison.first, side, None)
             data["first"] = first.number if first is not None else None
-        # the text of one payload with both in it, as the front end takes it apart
+        # one text with both payloads in it, which the front end separates
         self.text = f'{{"beside":[{",".join(map(sent, self.data))}]}}'
         self.options = {"labels": list(labels), "said": self.comparison.sentence}
         self.pane = Pane(data=self.text, options=self.options)

@@ -137,11 +137,11 @@ def step(
     insist: bool = False,
     _frame: FrameType | None = None,
 ) -> Stepper:
-    """Run backward from ``tensors`` (one, several, or a list) exactly as ``.backward()`` would; return the stepper through it.
+    """Run backward from ``tensors`` (one, several, or a list) exactly as ``.backward()`` would; return a stepper through it.
 
     * view, direction, fold, names, saved, seconds: as in ``viz.draw``; by default the pane takes, from the same
       pictures, the one that fits its window. Boxes open where they are.
-    * gradient, inputs, retain_graph, create_graph: as in ``backward``. gradient is needed for a tensor that is not one
+    * gradient, inputs, retain_graph, create_graph: as in ``backward``. gradient is needed for a tensor that is not a single
       number (a list for several).
     * check: compare each node's rule with a finite difference, and mark the nodes (True).
     * forward: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
@@ -160,7 +160,7 @@ def step(
     options |= {"saved": saved, "gradient": gradient, "inputs": inputs}
     options |= {"retain_graph": retain_graph, "create_graph": create_graph}
     collects = gc.isenabled()
-    gc.disable()  # a third of the time would go into looking for garbage among what is kept
+    gc.disable()  # the garbage collector would take a third of the time, searching what is kept
     try:
         data = payload(*tensors, **options, forward=forward, seconds=seconds, check=check, _frame=_frame)
         if ask is not None:
