@@ -1,7 +1,7 @@
 """A clear error for everything that PyTorch has and minigrad does not: names, operators, arguments, kinds of arguments.
 
 `pytorch_names.py` holds PyTorch's names as data. They are looked up after an access or a call has failed: names that PyTorch
-does not have either get the same error as in PyTorch. Imports nothing of minigrad but the data.
+does not have either get the same error as in PyTorch. Imports nothing from minigrad except the data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .pytorch_names import NAMES
 SENTENCE = (
     "minigrad does not implement {}; PyTorch does: use `import torch` for this code. viz works with both."
 )
-# The classes among the places of the data: name -> place.
+# The places in the data that are classes: name -> place.
 CLASSES = {path.split(".")[-1]: path for path in NAMES if path == "dtype" or path.split(".")[-1][0].isupper()}
 # Methods called by an operator or a built-in function, with its notation.
 OPERATORS = {
@@ -118,7 +118,7 @@ def argument(name: str, message: str, place: str = "") -> str | None:
 
 
 class Finder:
-    """Raises the sentence for `import minigrad.fft` and `from minigrad.nn import Fold`: Python tries it last."""
+    """Raises the error for `import minigrad.fft` and `from minigrad.nn import Fold`: Python tries this finder last."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
@@ -139,7 +139,7 @@ def place_of(module: str) -> str:
 
 
 def module_attributes(module: str, public: Iterable[str], homes: Mapping[str, str] = {}) -> tuple:
-    """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the sentence.
+    """A module's `__dir__` and `__getattr__`: completion shows these names, and PyTorch's other names raise the error.
     homes: the names that are loaded on first use: name -> module, which may itself be the value."""
 
     def __getattr__(name: str) -> object:
@@ -177,14 +177,14 @@ class Missing:
 
 
 def complete(cls: type, path: str, only: Iterable[str] | None = None) -> None:
-    """Give a class an attribute that raises the sentence for each name of PyTorch's class that it lacks."""
+    """Give a class an attribute that raises the error for each name of PyTorch's class that it lacks."""
     for name in names(path) if only is None else only:
         if name in names(path) and not hasattr(cls, name):
             setattr(cls, name, Missing(path, name))
 
 
 class SaysWhatIsMissing:
-    """Base of classes whose objects raise the sentence for attributes that only PyTorch's have. Not for the main path."""
+    """Base of classes whose objects raise the error for attributes that only PyTorch's have. Not for the main path."""
 
     def __getattr__(self, name: str) -> object:
         message = f"'{type(self).__name__}' object has no attribute '{name}'"
@@ -203,7 +203,7 @@ def ours(cls: type) -> list[str]:
 
 
 def answering(run: Callable, place: str, name: str = "") -> Callable:
-    """Wrap a function: TypeErrors about arguments that PyTorch accepts become the sentence. No name: an `__init__`."""
+    """Wrap a function: TypeErrors about arguments that PyTorch accepts get a clear message. Without a name: an `__init__`."""
 
     @functools.wraps(run)
     def call(*args, **kwargs):

@@ -88,7 +88,7 @@ class Dual(Wrapper):
 
     @property
     def tangent(self) -> Tensor | None:
-        """The derivative, None for a constant. A view's is looked up in its base if that was written to."""
+        """The derivative, None for a constant. That of a view is looked up in its base if the base was written to."""
         base = self._base
         if base is not None and self.seen != self._counter.version:
             moved, below = base.tangent, self.level.below

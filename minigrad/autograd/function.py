@@ -127,7 +127,7 @@ def metadata_of(values: tuple) -> tuple[tuple | None, ...]:
 
 
 def missing(what: str) -> staticmethod:
-    """Stands for a method that a Function need not define unless it is called."""
+    """Placeholder for a method that a Function must define only if it is called."""
 
     def method(*args: object, **kwargs: object) -> object:
         raise NotImplementedError(f"You must implement {what}")
@@ -270,7 +270,7 @@ def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Te
 
 
 class Error(Node):
-    """A node that only raises an error: behind the results of functions that can be differentiated only once."""
+    """A node that only raises an error; it is behind the results of functions that can be differentiated only once."""
 
     __slots__ = ()
 

@@ -109,7 +109,7 @@ def only_alive(x: object) -> object:
 def pulled(func: Callable, primals: Any, has_aux: bool, api: str, tensors: Callable) -> tuple:
     """(output, pull, aux): `pull` takes a vector for each tensor of the output and returns the primals' gradients.
 
-    While the function runs recording is on, and one more reverse-mode transform is running. If code outside can differentiate
+    While the function runs, recording is on, and one more reverse-mode transform is running. If code outside can differentiate
     the result, the backward pass is recorded, too. tensors(output, api): the tensors of the output.
     """
     leaves, rebuild = flattened(primals)
@@ -214,7 +214,7 @@ def jacrev(
 
 
 def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """For each tensor a batch of one-hot tensors; together they run through all elements of all of them."""
+    """For each tensor a batch of one-hot tensors; together they cover every element of every tensor."""
     count, start, batches = sum(t.numel() for t in tensors), 0, []
     for t in tensors:
         units = np.eye(count, t.numel(), -start, t._array.dtype)

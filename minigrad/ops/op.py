@@ -14,7 +14,7 @@ MASK = "grad_input_mask"
 
 
 class CallForm(NamedTuple):
-    """One way to call an operation: its name, whether it is a method, its arguments. `run` does it: `dispatch`, or `write` in
+    """One way to call an operation: its name, whether it is a method, its arguments. `run` calls it: `dispatch`, or `write` in
     place."""
 
     name: str
@@ -32,10 +32,10 @@ class Op:
     doc: str = ""
     outputs: tuple[str, ...] = ("result",)
     constants: tuple[str, ...] = ()  # the last of several outputs, if they have no derivative: an index
-    floating: bool = False  # whether the result is floating point also for integer inputs
+    floating: bool = False  # whether the result is floating point even for integer inputs
     # the inputs that are brought into one dtype first, by their positions: by default all of an elementwise operation
     promotes: tuple[int, ...] | None = None
-    takes: str = ""  # the kinds of dtypes that it computes with, as NumPy's letters: "f", "fiu"; "" is any
+    takes: str = ""  # the kinds of dtypes that it computes with, as NumPy's letters: "f", "fiu"; "" means any
     kernel: str = ""  # the name in PyTorch's error for another dtype, if it is not `<name>_cpu`
     view: bool = False  # whether the result shares the memory of the first input
     # whether inputs are broadcast or cast, and gradients fitted: always if elementwise
@@ -43,7 +43,7 @@ class Op:
     # whether numbers may replace all inputs but the first; by default in elementwise operations
     numbers: bool | None = None
     number_first: bool = False  # whether one may replace the first as well: `torch.mul(2, x)`
-    zero_slope: tuple = ()  # saved tensors that gradients depend on with slope 0: a second derivative finds zeros there
+    zero_slope: tuple = ()  # saved tensors with respect to which all gradients have derivative 0
     jvp: Callable | None = None  # forward-mode rule, where `kind` does not imply one
     batch: object = None  # how vmap runs it, where the signature does not imply it
     node_class = None  # of the nodes that record it, if it has rules
@@ -83,7 +83,7 @@ class Op:
         values = dict(input=self.inputs, result=self.outputs, shape=shapes, size=sizes, param=self.params)
         layout = [(n, (source, i)) for source, names in values.items() for i, n in enumerate(names)]
         readable = dict(reversed(layout))
-        # what each rule reads besides the gradient, which it gets first, and the mask, which it gets next if at all
+        # what each rule reads besides the gradient, its first argument, and the mask, its second if it takes one
         self.reads = {n: [p for p in parameters_of(r)[1:] if p != MASK] for n, r in self.rules.items()}
         self.saves = tuple(sorted({n for read in self.reads.values() for n in read}))
         for n in self.saves:
@@ -116,7 +116,7 @@ class Op:
         return [n for n in self.rules if self.rules[n] is rule] if MASK in parameters_of(rule) else []
 
     def guard_of(self, name: str) -> int | None:
-        """The position among the rules of the one whose gradient must be needed for a value to be saved; None if it is always
+        """The position of the rule whose gradient must be needed for a value to be saved; None if it is always
         saved, as a result is. An input has such a guard if only one of several rules reads it.
         """
         readers = [i for i, read in enumerate(self.reads.values()) if name in read]
@@ -155,7 +155,7 @@ def chooser(positions: Sequence[int]) -> Callable[[Sequence], Sequence]:
     """A function that picks the values at these positions from a sequence."""
     start, stop = (positions[0], positions[-1] + 1) if positions else (0, 0)
     if [*positions] == [*range(start, stop)]:
-        return itemgetter(slice(start, stop))  # for one position or none, too
+        return itemgetter(slice(start, stop))  # so that one position, or none, gives a tuple too
     return itemgetter(*positions)
 
 
