@@ -30,7 +30,7 @@ from .costs import kept_once
 MOST_OPENED = 60  # this many boxes of a picture are sent with their inside; in a graph of at most WHOLE nodes, all of them
 ROOM = 390_000  # square points: what a window of 900 px shows at a readable size
 Drawn = list[tuple[Picture, dict]]
-MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and readers would not step through them all
+MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and readers would not finish it
 
 
 def payload(
