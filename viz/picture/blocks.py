@@ -213,7 +213,7 @@ def _onward(block: set[Function], free: Callable[[Function], bool]) -> Iterator[
 
 
 def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[Function]:
-    """The parts of a residual block that no recording saw: the sum where paths from before or inside it meet again, an
+    """The parts of a residual block that no recording saw: the sum where paths from before the block or from inside it meet, an
     activation of that sum, and what the block computes from its input outside the shortcut."""
     made, block, found = set(functions), set(functions), []
     constant = any(e.target is None for f in functions for e in f.edges)

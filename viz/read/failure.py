@@ -151,7 +151,7 @@ def _of_forward(
         # the framework's function, which takes the loss first
         if operation in ("grad", "backward") and differentiated:
             graph = _named(read(differentiated[:1]), own)
-            # where an unobserved pass failed: what the node had saved was changed, or freed before
+            # where an unobserved pass failed: what the node saved had been changed or freed
             state = "modified" if MODIFIED.search(str(error)) else "freed" if FREED in str(error) else ""
             begun = [f.fn for f in reversed(graph.functions) if any(s.state == state for s in f.saved)][:1]
             return _changed(of_pass(graph, error, None, begun, rest[1:]), error, recording)

@@ -131,7 +131,7 @@ def operands_of(node: ast.AST | None, frame: FrameType) -> Iterator[ast.AST]:
 
 
 def _is_value(node: ast.AST, frame: FrameType) -> bool:
-    """Whether the thing before a method may be a tensor: it is one, or the result of an expression."""
+    """Whether the object of a method call may be a tensor: it is one, or the result of an expression."""
     held = resolved(node, frame)
     return is_tensor(held) or (held is None and not isinstance(node, ast.Name | ast.Attribute))
 

@@ -127,7 +127,7 @@ class Recording:
         self._looked_into: set[int] = set()  # objects already searched for modules
         # modules whose calls are watched, kept alive, and their names
         self._modules: dict[int, tuple[Any, str]] = {}
-        self._handles: list[Any] = []  # of the hooks on them
+        self._handles: list[Any] = []  # of the hooks on these modules
         self._looked = self._look_began = 0.0  # seconds spent reading so far; when the newest read began
         # calls that have begun: the module, the newest node before it, when, and the seconds spent reading until then
         self._running: list[tuple[Any, int, float, float]] = []

@@ -131,8 +131,8 @@ def kept_numbers(f: Function) -> dict[str, Any]:
 
 
 def worked_out(graph: Graph) -> dict[Function, Value]:
-    """Values, of functions with one output, that no node keeps, if what follows from them is as measured: the square in
-    ``((x @ w) ** 2).mean()`` is shown if its mean is the loss. If anything differs (a leaf has been changed since), none is."""
+    """Values that no node keeps (of functions with one output), if what follows from them agrees with what was read: the square
+    in ``((x @ w) ** 2).mean()`` is shown if its mean is the loss. If anything differs (a leaf has changed since), none are."""
     values = replay(graph.functions)
     found: dict[Function, Value] = {}
     vouched: set[Function] = set()  # something measured follows from them
