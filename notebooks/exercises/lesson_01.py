@@ -94,7 +94,7 @@ QUESTIONS: list[Question] = [
         found: Yes: 3 times as large, and then 14 times as large. Magnifying twice is multiplying.
         missed: When $x$ moves by 0.001, $u$ moves by 0.003, and $y$ by 14 times that: 0.042.
 
-        17.0 :: $14 + 3$. But the second step magnifies what the first has magnified already: $14 \cdot 3 = 42$.
+        17.0 :: $14 + 3$. But the second step magnifies what the first has already magnified: $14 \cdot 3 = 42$.
         14.0 :: 14 is per unit of $u$. When $x$ moves by 1, $u$ moves by 3.
         3.0  :: 3 is how far $u$ moves. $y$ moves 14 times as far.
         49.0 :: 49 is the value of $y$. Its slope is $14 \cdot 3 = 42$.
@@ -111,9 +111,9 @@ EXERCISES: list[Exercise] = [
         why: How far $f$ moved, divided by how far $x$ moved. From $x - h$ to $x + h$ it is $2h$.
         shows: You have a judge for every slope: it needs nothing but the function. (Do not rely on it at a kink or a jump: see below.)
         look: How far has $f$ moved, between which two places? And how far apart are they?
-        hint: Above the line: the value on the right, minus the value on the *left*. Where is the left point?
-        hint: Below the line: how far is it from $x - h$ to $x + h$?
-        hint: `f(x - h)` above and `(2 * h)` below. Mind the brackets around `2 * h`.
+        hint: In the numerator: the value on the right, minus the value on the *left*. Where is the left point?
+        hint: In the denominator: how far is it from $x - h$ to $x + h$?
+        hint: `f(x - h)` in the numerator and `(2 * h)` in the denominator. Mind the brackets around `2 * h`.
 
         (f(x + h) - f(x - h)) / h                 :: From $x - h$ to $x + h$ it is $2h$, not $h$: your slope is twice as large as it should be.
         (f(x + 2 * h) - f(x - 2 * h)) / h         :: You go $2h$ to each side, and divide by $h$ alone: your slope is four times as large as it should be. Go $h$ to each side, and divide by $2h$.
@@ -127,10 +127,10 @@ EXERCISES: list[Exercise] = [
         f(x + h) - f(x - h) / (2 * h)             :: Only the second value is divided. Put brackets around the difference.
         (f(x + h) - (x - h)) / (2 * h)            :: On the left you subtract the *place*, `x - h`. Subtract the value there: `f(x - h)`.
         (f(x + h) - 2 * f(x) + f(x - h)) / h**2   :: That is the second derivative: how fast the *slope* changes. The slope is how far $f$ moved, divided by how far $x$ moved.
-        (f(x + h) - f(x - h)) / h**2              :: `h` comes in once: how far $x$ was moved, which is $2h$. You divide by $h$ squared.
+        (f(x + h) - f(x - h)) / h**2              :: `h` appears once, in how far $x$ was moved, $2h$. You divide by $h$ squared.
         (f(x + h) - f(x - h)) / (2 * h**2)        :: Almost: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
         (f(x + h) - f(x - h)) / 2 * 1e-3          :: Python works from left to right: that is divided by 2 and then *multiplied*.
-        (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That *is* the slope, nearly, but with your own small step. Use the `h` that you are given, whatever it is.
+        (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That is nearly the slope, but with your own small step. Use the `h` that you are given, whatever it is.
         (f(x - h) - f(x + h)) / (2 * h)           :: Left minus right: so it has the wrong sign. How far does $f$ go *up* when $x$ goes to the right?
         (f(x + h) + f(x - h)) / (2 * h)           :: The two values are added. How far $f$ has *moved* is their difference.
         f(x + h) - f(x - h)                       :: That is how far $f$ has moved. How far has $x$ moved? Divide by it.
@@ -146,7 +146,7 @@ EXERCISES: list[Exercise] = [
         (f(x + h) - f(x + h)) / (2 * h)           :: Both values are taken at the same place, $x + h$, so their difference is always 0. The place on the left is $x - h$.
         (f(x + h) - f(x) - f(h)) / (2 * h)        :: $f(x) + f(h)$ is not what to subtract: those are the values of `f` at two other places. Subtract its value at $x - h$.
         round((f(x + h) - f(x - h)) / (2 * h), 1) :: You round the result. The formula is right: return it as it is, with all its digits.
-        int((f(x + h) - f(x - h)) / (2 * h))      :: `int` and `round` make a whole number of it. A slope need not be one: return it as it is.
+        int((f(x + h) - f(x - h)) / (2 * h))      :: `int` and `round` turn it into a whole number. A slope need not be one: return it as it is.
         (f(x + h) - f(x - h)) // (2 * h)          :: `//` divides and rounds down to a whole number. Use `/`.
         (f(x + h / 2) - f(x - h / 2)) / h         :: That goes half of `h` to each side and is a good nudge. But `h` says how far to go to *each* side: $x + h$ and $x - h$, and then divide by $2h$.
         abs(f(x + h) - f(x - h)) / (2 * h)        :: `abs` makes every slope positive. Where a function falls, its slope is negative: leave `abs` out.
@@ -161,8 +161,8 @@ EXERCISES: list[Exercise] = [
             du_dx = 2 * 2.0         # 2x at x = 2
             dy_du = 3 * 5.0**2      # 3u**2 at u = 5
             dy_dx = dy_du * du_dx   # along a path: multiply
-        why: Each local derivative is taken at the number that this step was given: the square at $x = 2$, the cube at $u = 5$.
-        shows: Two local derivatives, one product. A longer chain only has more factors.
+        why: Each local derivative is taken at the number that went into its step: the square at $x = 2$, the cube at $u = 5$.
+        shows: Two local derivatives, one product. A longer chain just has more factors.
         look du_dx: What is the derivative of $x^2 + 1$, at $x = 2$?
         look dy_du: What is the derivative of $u^3$, and what is $u$?
         look dy_dx: Nudge $x$ by 0.001 and follow it through both steps.
@@ -170,10 +170,10 @@ EXERCISES: list[Exercise] = [
         hint: The local derivative of $x^2 + 1$ is $2x$, at $x = 2$. That of $u^3$ is $3u^2$, at $u = 5$.
         hint: Along a path local derivatives are multiplied.
 
-        dy_du = 37.5      :: That is half of it. A slope is not divided between the two steps: each step has its own whole slope.
+        dy_du = 37.5      :: That is half the right answer. A slope is not divided between the two steps: each step has its own whole slope.
         dy_du = 25.0      :: The square of $u$ alone. The derivative of a cube has a factor in front.
         dy_du = 0.0       :: Does $u^3$ stay where it is when $u$ moves? A slope of 0 would mean that.
-        du_dx = 0.0       :: $x^2 + 1$ does move with $x$: put in 2 and 2.1. What does not move is the $+1$ alone.
+        du_dx = 0.0       :: $x^2 + 1$ does move with $x$: put in 2 and 2.1. Only the $+1$ does not move.
         dy_dx = 0.0       :: A nudge of $x$ gets through both steps: neither of the two local derivatives is 0.
         dy_dx = 100.0     :: $4 \cdot 25$: the factor 3 of $3u^2$ got lost on the way.
         dy_dx = 600.0     :: Something is counted twice. There is one path from $x$ to $y$, with one number for each step.
@@ -193,7 +193,7 @@ EXERCISES: list[Exercise] = [
         dy_du = 27.0      :: $3^3$? The derivative of $u^3$ is $3u^2$, and $u$ is $2^2 + 1$.
         dy_du = 48.0      :: The derivative is $3u^2$, and $u$ is 5 (you have taken $u = 4$: the 1 is missing).
         dy_du = 225.0     :: You squared $3u$ as a whole. $3u^2$ is $3 \cdot 25$.
-        du_dx = 4.5       :: What is added does not move: the slope of $x^2 + 1$ is that of $x^2$.
+        du_dx = 4.5       :: The $+1$ does not move: the slope of $x^2 + 1$ is that of $x^2$.
         du_dx = 3.0       :: $2 + 1$? The derivative of $x^2$ is $2x$: put $x = 2$ in. The $+1$ does not move, so it adds nothing.
         du_dx = 1.0       :: 1 would be the slope of $x + 1$. Here $x$ is squared: $2x$ at 2.
         du_dx = 8.0       :: $2x^2$ is 8. The derivative of $x^2$ is $2x$.
@@ -263,7 +263,7 @@ EXERCISES: list[Exercise] = [
         torch.exp(-t)                             :: That is the slope of the inside, without its sign. The outside, $1/v$, has a local derivative too: $-1/v^2$.
         1 / (1 + torch.exp(-t)) ** 2 * -torch.exp(-t) :: The sign: the sigmoid rises, so no slope is negative. With $\sigma$: the factor is $1 - \sigma$, not $\sigma - 1$. With $v$: two minus signs meet, that of $-1/v^2$ and that of $-e^{-t}$.
         torch.clamp(torch.sigmoid(t) * (1 - torch.sigmoid(t)), max=0.2) :: You cut the slope off at 0.2. It is largest in the middle, 0.25, and needs no limit.
-        torch.sigmoid(t) * (1 - torch.sigmoid(t)) * t :: The two factors are right. The extra `t` does not belong there: $t$ comes in only through $\sigma(t)$.
+        torch.sigmoid(t) * (1 - torch.sigmoid(t)) * t :: The two factors are right. The extra `t` does not belong there: $t$ appears only in $\sigma(t)$.
         torch.sigmoid(abs(t)) * (1 - torch.sigmoid(t)) :: `abs` does not belong there. The two factors $\sigma$ and $1 - \sigma$ already make the slope the same on both sides.
         torch.sigmoid(t) * (1 - torch.tanh(t))    :: Both factors are made of the *same* $\sigma(t)$: there is no tanh in the sigmoid's slope.
         0.25 * torch.exp(-t * t / 4)              :: That is a bell that looks like the slope but is a different curve. Use $\sigma$: $\sigma$ times $1 - \sigma$.
@@ -289,7 +289,7 @@ EXERCISES: list[Exercise] = [
         b = 9.0   :: With $b = 9$, $u$ is 15 and the slope is 90. What must $u$ be, for $6u = 84$?
         b = -6.0  :: With $b = -6$, $u$ is 0 and so is the slope. What must $u$ be, for $6u = 84$?
         2.0, "b"  :: With $b = 2$, $u$ is 8 and the slope is $2 \cdot 8 \cdot 3 = 48$. It is $u$ that has to double, not $b$.
-        7.0, "b"  :: 7 more than before is right, and before it was 1. With $b = 7$, $u$ is 13 and the slope is 78.
+        7.0, "b"  :: 7 more than before is right, but $b$ was 1 before. With $b = 7$, $u$ is 13 and the slope is 78.
         14.0, "b" :: 14 is what $u$ has to be. $u = 6 + b$.
         b = 0.5   :: Half of $b$ makes it less steep: then $u$ is 6.5. It should become *twice* as steep.
         b = 1.0   :: With $b = 1$ it is the old slope, 42.
@@ -300,7 +300,7 @@ EXERCISES: list[Exercise] = [
         b = 84.0  :: 84 is the slope that you want. $b$ is in $u = 3x + b$.
         b = 42.0  :: 42 is the slope as it was. $b$ is in $u = 3x + b$.
         b = 13.0  :: $14 - 1$: but what is added to $b$ is $3x = 6$, not 1.
-        8.0, "a"  :: The $b$ is right. The local derivative of $3x + b$ is 3, with any $b$: what is added does not move.
+        8.0, "a"  :: The $b$ is right. The local derivative of $3x + b$ is 3 for any $b$: an added constant does not move.
         8.0, "c"  :: The $b$ is right. But one of the two local derivatives is still 3.
         8.0, "d"  :: The $b$ is right. $y$ went from 49 to 196, four times as much; and a value is not a slope.
         """),

@@ -303,7 +303,7 @@ QUESTIONS: list[Question] = [
         found: Yes, a leaf. No input asked, so nothing was recorded, and a tensor without a history is a leaf.
         missed: It is `True`: no input asked, so nothing was recorded, and a tensor without a history is a leaf.
 
-        False :: It is one. It came out of an operation, but no input asked, so nothing was recorded; and a tensor without a history is a leaf.
+        False :: It is a leaf. It came out of an operation, but no input asked, so nothing was recorded; and a tensor without a history is a leaf.
         """),
     question(r"""
         2.c how many tensors the function of x + y keeps
@@ -342,7 +342,7 @@ EXERCISES: list[Exercise] = [
         probe: graph_of_rebuild
         why: Read the picture from the result back: a sum, of an exponential, of an addition; one of its inputs is a product, the other is `p` itself.
         shows: A picture can be read as code and code as a picture: each function is one operation.
-        hint: Start at the result. Which operation came last? It is there in the line already.
+        hint: Start at the result. Which operation came last? It is already there in the line.
         hint: `AddBackward0` has two arrows. One goes to `MulBackward0`; where does the other one go?
         hint: Inside the sum is an exponential: `torch.exp(...)`, of the product and `p` added together.
 
@@ -351,11 +351,11 @@ EXERCISES: list[Exercise] = [
         torch.exp(p * q).sum()                      :: One function is missing, between the product and the exponential.
         torch.exp(p * q + q).sum()                  :: Almost. Follow the second arrow of `AddBackward0`: to which leaf does it lead?
         torch.exp(p * (q + 1)).sum()                :: The same number, but a different graph. You multiply after adding; in the picture the addition comes after the product.
-        torch.exp(p * q).sum() + torch.exp(p).sum() :: In the picture there is one exponential, of the sum of the two. You have made two of them.
+        torch.exp(p * q).sum() + torch.exp(p).sum() :: In the picture there is one exponential, of the sum of the two. You have two exponentials.
         (torch.exp(p * q) + p).sum()                :: All the functions are there, but in a different order: in the picture the addition comes before the exponential.
-        torch.exp(p * p + q).sum()                  :: Almost: the leaves are crossed. To which two leaves do the arrows of `MulBackward0` lead?
+        torch.exp(p * p + q).sum()                  :: Almost: the leaves are swapped. To which two leaves do the arrows of `MulBackward0` lead?
         torch.exp(p * q - p).sum()                  :: A difference would leave a `SubBackward0`. What is in the picture between the product and the exponential?
-        torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, nor has a value that `detach` cut off. In the picture it leads to a leaf.
+        torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, and neither does a value that `detach` cut off. In the picture it leads to a leaf.
         (p * torch.exp(q + p)).sum()                :: The right functions, but in a different order: in the picture the *exponential* goes into the sum, and the product into the addition.
         (p * torch.exp(q)).sum()                    :: Your exponential is applied to `q` alone. In the picture it comes after the addition.
         torch.exp(p + q * q).sum()                  :: Both arrows of your product lead to `q`. In the picture they lead to `p` and to `q`.
@@ -410,7 +410,7 @@ EXERCISES: list[Exercise] = [
         about minus: Three letters: `torch.subtract` has a shorter name.
         about average: The name of the method that was called.
         about larger: Does a comparison have a slope?
-        about layer: You have seen it above: for rows and with a bias.
+        about layer: You have seen it above, for several rows and with a bias.
         about no_bias: Without a bias only the product of two matrices is left: `(m @ m).grad_fn.name()` above.
         hint: The short name of the operation that *ran*, then `Backward0`. Think of what you would write after `torch.`.
         hint: Not every result has a `grad_fn`. Where there is no slope, there is none.
@@ -428,7 +428,7 @@ EXERCISES: list[Exercise] = [
         average = None                              :: `average` has a `grad_fn`: `x` asks, and a mean has a slope.
         larger = 'GtBackward0'                      :: True and False have no slope. There is no way back through a comparison, so there is no function.
         larger = 'GreaterBackward0'                 :: There is an operation of that name, and no way back through it: a comparison has no slope.
-        larger = 'CompareBackward0'                 :: What would it send back? Whether $x > 1$ does not move by a little when $x$ does.
+        larger = 'CompareBackward0'                 :: What would it send back? The answer to $x > 1$ does not change gradually as $x$ does.
         larger = 'BoolBackward0'                    :: True and False cannot move a little, so nothing goes back through them.
         layer = 'LinearBackward0'                   :: That would be the natural name. But rows with a bias are run as one operation named `addmm`: add a matrix product.
         layer = 'AddBackward0'                      :: The product and the addition are one operation here. Its name has both in it.
@@ -455,7 +455,7 @@ EXERCISES: list[Exercise] = [
         hint: Two lines make a `p`. In the picture, an arrow leads from a `MulBackward0` to `w`.
         hint: Once `p` and `q` are there, there is only one way to go on.
 
-        "ACBED"                   :: That is the order in which the way *back* goes, from the result to the leaves. The code runs the other way.
+        "ACBED"                   :: That is the order of the way *back*, from the result to the leaves. The code runs the other way.
         "DBECA"                   :: The addition needs both of its inputs. Make `q` first.
         "EBDCA"                   :: The addition needs both of its inputs. Make `p` first.
         "DEBAC"                   :: `A` squares `e`, and `e` is made in `C`.

@@ -117,19 +117,19 @@ EXERCISES: list[Exercise] = [
         hint: Fill in `2 * x`.
 
         2 * x                  :: That is the local derivative alone. It is right only when 1.0 arrives: multiply it by `upstream`.
-        upstream * x           :: That is half of it. $x^2$ is $x \cdot x$: both factors move when $x$ moves, so the local derivative is $2x$.
+        upstream * x           :: That is half the right answer. $x^2$ is $x \cdot x$: both factors move when $x$ moves, so the local derivative is $2x$.
         upstream * x**2        :: That multiplies by the *value* of $x^2$. You need its derivative.
         upstream * 2           :: 2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.
         upstream + 2 * x       :: Along a path gradients are *multiplied*: how much $y$ moves per unit of $x$, times how much $z$ moves per unit of $y$.
         (upstream + 2 * x) / 2 :: You average. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.
-        upstream               :: That passes on what arrives as it is, as an addition does. The square has a local derivative: $2x$.
+        upstream               :: That passes on what arrives unchanged, as an addition does. The square has a local derivative: $2x$.
         x**2                   :: That is the forward pass once more. Backward multiplies what arrives by the local derivative.
         upstream * x / 2       :: The 2 of $x^2$ comes down as a *factor*: $2x$. It does not divide.
         upstream / (2 * x)     :: The local derivative is right, and you divide by it. What arrives is *multiplied* by it.
         upstream * 2 * x**2    :: The 2 is there, but the exponent goes down by one: the derivative of $x^2$ is $2x$.
         -upstream * 2 * x      :: The size is right, the sign is not: $x^2$ rises where $x$ is positive.
         upstream * 3 * x**2    :: $3x^2$ is the derivative of $x^3$. Here $x$ is squared.
-        upstream**2 * 2 * x    :: It was `x` that was squared, on the way forward. `upstream` comes in once, as it is.
+        upstream**2 * 2 * x    :: It was `x` that was squared, on the way forward. `upstream` is one factor, as it is.
         upstream * 2 * abs(x)  :: `abs` does not belong there: where $x$ is negative, $x^2$ falls as $x$ rises, and its slope $2x$ is negative.
         abs(upstream) * 2 * x  :: `abs` does not belong there: what arrives may be negative, and it is multiplied in as it is.
         upstream * (x + 2)     :: The 2 of $2x$ is a factor: `2 * x`, not `x + 2`.
@@ -165,8 +165,8 @@ EXERCISES: list[Exercise] = [
         abs(upstream) * torch.ones_like(x) / x.numel() :: `abs` does not belong there: what arrives may be negative, and is passed on with its sign.
         torch.ones(1, x.numel()) * upstream / x.numel() :: The numbers are right, but they are laid out as one row. A gradient has the shape of its tensor: `torch.ones_like(x)`.
         [upstream / x.numel()] * x.numel()           :: The numbers are right, but they are in a list. Return a tensor in the shape of `x`: `torch.ones_like(x)`.
-        upstream * x / x.sum()                       :: That divides it according to how *large* each entry is. In a mean each counts the same, $1/n$.
-        upstream * torch.ones_like(x) / x.numel() ** 0.5 :: You divide by the root of $n$. Each entry counts for $1/n$ of a mean.
+        upstream * x / x.sum()                       :: That divides `upstream` according to how *large* each entry is. In a mean each counts the same, $1/n$.
+        upstream * torch.ones_like(x) / x.numel() ** 0.5 :: You divide by the square root of $n$. Each entry counts for $1/n$ of a mean.
         x / x.numel()                                :: That is `x` divided by $n$. What should be divided is what *arrives*: `upstream`, the same for each entry.
         upstream * torch.ones_like(x) / x.numel() ** 2 :: You divide by the number of entries twice. Each counts for $1/n$ of the mean.
         upstream * torch.ones(1, 3) / 3              :: That is made for one row of three. `x` may have any shape: `torch.ones_like(x)` and `x.numel()`.
@@ -248,19 +248,19 @@ EXERCISES: list[Exercise] = [
         -0.071142, -0.0024406, -0.00073218, -0.0048812, None :: $b$ is *added*, so it does not matter what its value is: raise it by 1 and $z$ goes up by 1.
         -0.071142, -0.0024406, 1.0, -0.0048812, None :: 1 is the local derivative of the addition. Multiply it by what arrives, `grad_z`.
         -0.071142, -0.0024406, -0.0024406, -0.0024406, None :: $w$ was multiplied by $x$ on its way in, so its gradient is multiplied by $x$ as well.
-        -0.071142, -0.0024406, -0.0024406, -0.0036609, None :: That is multiplied by $w$ itself. In a product each factor gets *the other* factor, here $x = 2$.
+        -0.071142, -0.0024406, -0.0024406, -0.0036609, None :: You multiplied by $w$ itself. In a product each factor gets *the other* factor, here $x = 2$.
         grad_a = 1.0                                 :: 1.0 arrives at the loss. To get to `a` it goes through the square: times $2(a - 1)$.
         grad_a = 0.96443                             :: That is the *value* of `a`. How far does the loss move when `a` does? $2(a - 1)$.
         grad_a = -0.96443                            :: That is $-a$. The slope of $(a - 1)^2$ is $2(a - 1)$.
-        grad_z = -0.23477                            :: That is multiplied by $z = 3.3$. The local derivative of the sigmoid is made of its *result*: $a(1 - a)$.
+        grad_z = -0.23477                            :: You multiplied by $z = 3.3$. The local derivative of the sigmoid is made of its *result*: $a(1 - a)$.
         grad_b = 1.5                                 :: 1.5 is `w`. `b` was added, so what arrives at it is what arrives at `z`.
         grad_b = -0.0048812                          :: You multiplied by `x`, or by 2. `b` was *added*: it gets what arrives, as it is.
-        grad_w = -0.0073218                          :: That is multiplied by `w` as well. A product gives each factor *the other one*, and only that: $x = 2$.
+        grad_w = -0.0073218                          :: You multiplied by `w` as well. A product gives each factor *the other one*, and only that: $x = 2$.
         grad_a = -2.0                                :: $2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?
         grad_a = 1.92886                             :: That is $2a$. What is squared is $a - 1$.
-        grad_z = -0.0012203                          :: That is half of it. Nothing is averaged or divided on the way: it is what arrives, times $a(1 - a)$.
+        grad_z = -0.0012203                          :: That is half the right answer, which is what arrives, times $a(1 - a)$. Nothing is averaged or divided on the way.
         grad_z = -0.071142                           :: That is what arrives, passed on as it is. The sigmoid multiplies it by $a(1 - a)$.
-        grad_z = -0.0025307                          :: That is multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
+        grad_z = -0.0025307                          :: You multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
         grad_b = -0.0012203                          :: An addition does not divide what arrives between its two inputs: both get all of it.
         grad_b = 0.0                                 :: A zero would mean that `b` does not matter. Raise it, and $z$ rises by as much.
         grad_w = 2.0                                 :: 2 is the local derivative of the product. Multiply it by what arrives, `grad_z`.
@@ -269,8 +269,8 @@ EXERCISES: list[Exercise] = [
         grad_w = None                                :: `w` asked for its gradient. It is a number.
         -0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609 :: That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?
         -0.071142, -0.0024406, -0.0024406, -0.0048812, 0.0 :: A zero would mean that the loss does not depend on $x$. Nothing is computed for it, not even a zero.
-        grad_a = 0.0025306                           :: That is twice the *loss*, $2(a - 1)^2$. The derivative of $(a - 1)^2$ is $2(a - 1)$: the square is gone.
-        grad_z = 0.53997                             :: You have put $z$ into $z(1 - z)$. The sigmoid's local derivative is made of its *result*: $a(1 - a)$.
+        grad_a = 0.0025306                           :: That is twice the *loss*, $2(a - 1)^2$. The derivative of $(a - 1)^2$ is $2(a - 1)$, without the square.
+        grad_z = 0.53997                             :: You computed $z(1 - z)$. The sigmoid's local derivative is made of its *result*: $a(1 - a)$.
         grad_z = -0.0049712                          :: $1 - a^2$ belongs to the tanh. For the sigmoid it is $a(1 - a)$.
         """),
     exercise(r"""

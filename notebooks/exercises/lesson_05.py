@@ -111,7 +111,7 @@ def _middle(function) -> Iterator[tuple]:
             if (returned is None or not begun) and (anew := given_anew(function)):
                 raise Complaint(
                     f"Your function gives the name `{anew[0]}` to another tensor. The one that was passed in, which the graph of "
-                    "`z` leads to, is out of reach then: use it as it is."
+                    "`z` leads to, is then out of reach: use it as it is."
                 )
             if returned is None and y.grad is not None:
                 raise Complaint(
@@ -194,8 +194,8 @@ QUESTIONS: list[Question] = [
     question(r"""
         5.a w.grad after the second pass
         truth: _twice()
-        found: Yes: 3 from the first pass are still there, and 3 more arrive.
-        missed: The first pass has left 3, and the second brings 3. They add up to 6.
+        found: Yes: the 3 from the first pass is still there, and another 3 arrives.
+        missed: The first pass left 3, and the second brings 3. They add up to 6.
 
         3.0        :: That would be true if `backward()` replaced what is there. It adds.
         0.0        :: Nothing clears `.grad` between two passes. What the first one has left there stays.
@@ -220,7 +220,7 @@ QUESTIONS: list[Question] = [
         found: Yes: `w.grad` is $10 + 4 = 14$, and $2 - 0.3 \cdot 14 = -2.2$.
         missed: `.grad` holds $10 + 4 = 14$, so the step leads to $2 - 0.3 \cdot 14 = -2.2$.
 
-        0.8  :: That is the loop *with* clearing: $2 - 0.3 \cdot 4$. Without, the 10 of the first step is still in `.grad`.
+        0.8  :: That is the loop *with* clearing: $2 - 0.3 \cdot 4$. Without it, the 10 from the first step is still in `.grad`.
         -1.0 :: $2 - 0.3 \cdot 10$ uses the old gradient alone. The new one, 4, is added to it.
         2.0  :: There is a gradient at 2, and also the old one: $10 + 4$.
         -0.1 :: That takes the mean of the two gradients, $(10 + 4)/2$. They are not averaged in `.grad`: they are added.
@@ -297,7 +297,7 @@ EXERCISES: list[Exercise] = [
         5.2 micro-batches
         solution: accumulate
         probe: _pieces
-        why: The mean over everything is the mean of the pieces' means, if all pieces are equally long. So each counts `1 / len(xs)`.
+        why: The mean over everything is the mean of the pieces' means, if all pieces are equally long. So each counts for `1 / len(xs)`.
         shows: In 4 pieces, in 3 or in one: the same gradient. This is how to train on a batch that does not fit into memory.
         look: After the loop, `w.grad` is what one pass over the whole batch would leave: each piece contributes its share.
         hint: Without the factor, the four means are *added*. What must each be multiplied by, so that their sum is their mean?
@@ -344,7 +344,7 @@ EXERCISES: list[Exercise] = [
         solution: gradient_in_the_middle
         probe: _middle
         why: `retain_grad()` asks the tensor to keep its gradient when it arrives. So it has to be called before the pass.
-        shows: The gradient of `y`, and the leaf has its own as always: one pass gave both.
+        shows: You have the gradient of `y`, and the leaf has its own as always: one pass gave both.
         hint: `y` is not a leaf, so its gradient is freed, unless you ask for it before the pass.
         hint: Three lines: ask, run the pass of `z`, return `y.grad`.
         hint: Ask with `y.retain_grad()`.
@@ -415,7 +415,7 @@ EXERCISES: list[Exercise] = [
         names: ("raising",)
         probe: _letters
         why: `x * x` keeps its factors, `x * 3` keeps the 3, the sigmoid keeps its result. Additions, subtractions, sums and means need no value, at most a shape or a number of entries, and that is never freed.
-        shows: You have read the memory of six graphs off their rules. What keeps nothing can be walked again.
+        shows: From their rules you have worked out what six graphs keep. A graph that keeps nothing can be walked again.
         hint: Write down the rule of each: what does it multiply the gradient by?
         hint: A product multiplies by *the other factor*. So that has to be kept, even if it is a plain 3.
         hint: A mean divides by the number of entries: a property of the shape, not a saved value. Try the others in a cell of your own.
@@ -445,7 +445,7 @@ EXERCISES: list[Exercise] = [
         h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should be carried on.
         h = torch.tanh(w * h.detach() + x) => with torch.no_grad(): h = torch.tanh(w * h + x) :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well (`w = w - ...` under `no_grad` makes a `w` that asks for nothing; `w -= ...` writes into yours). Only the *old* state should be cut off.
         w.grad = None =>                      :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
-        w.grad = None => w.grad = None ;; with torch.no_grad(): => if True: ;; w -= lr * w.grad => w = w - lr * w.grad :: The `.grad` in that line is `None`. Is it that of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
+        w.grad = None => w.grad = None ;; with torch.no_grad(): => if True: ;; w -= lr * w.grad => w = w - lr * w.grad :: The `.grad` in that line is `None`. Is it the `.grad` of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
         w -= lr * w.grad => w += lr * w.grad  :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.
         with torch.no_grad(): => << ;; w -= lr * w.grad => << :: Only one step was taken, after the loop. Each iteration has its own step: indent it.
         return h => >>                        :: Only one iteration has run. Is the `return` inside the loop?
@@ -461,10 +461,10 @@ EXERCISES: list[Exercise] = [
             ((h - 1) ** 2).backward()
             with torch.no_grad():
                 w -= lr * w.grad
-        return h :: This runs the whole past again in each iteration. It is right as a gradient, but each iteration walks through all of the past. Here the old state should be a constant.
+        return h :: This runs the whole past again in each iteration. The gradient is right, but each iteration walks through all of the past. Here the old state should be a constant.
         instead of h.detach():
         0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should be carried on.
-        h                                     :: `h` brings in the graph of the last iteration, and a pass has already freed what that graph kept. (A `clone` brings it in as well: it is recorded like any operation.) Take over only its number.
+        h                                     :: `h` brings in the graph of the last iteration, and a pass has already freed what that graph kept. (A `clone` brings it in as well: it is recorded like any operation.) Carry on only its number.
         h.requires_grad_(False)               :: `h` is a result, not a leaf: its flag cannot be changed. Detach it from its history.
         """),
 ]

@@ -270,7 +270,7 @@ QUESTIONS: list[Question] = [
         8.d what freezing the middle does to the first weight, by flag and by block
         truth: _flag_and_block()
         found: Yes. The flag leaves out one gradient; the block cuts the path, and everything before it is lost.
-        missed: With the flag a number, 60; with the block `None`: an operation that is not recorded cuts the path.
+        missed: With the flag `a` gets a number, 60; with the block it gets `None`: an operation that is not recorded cuts the path.
 
         "a" :: With the block the middle layer was not recorded, so there is no path on to `a`.
         "c" :: The other way round: with the flag the multiplication is recorded, because `h1` asks; in the block it is not.
@@ -285,7 +285,7 @@ EXERCISES: list[Exercise] = [
         probe: _repaired_probe
         why: The detached $y$ still has its value, so the sum is right. The gradient sees only $5y$, and $5 \cdot 2 = 10$.
         shows: A value and its gradient need not agree. With `detach` you decide which part the gradient sees.
-        look: The result is $3y$, hidden, and a part that is seen. Which part, so that the sum is $8y$?
+        look: The result is $3y$, hidden, plus a part that is seen. What must that part be, so that the sum is $8y$?
         hint: You have $3y$ already. How much is missing from $8y$?
         hint: The part that you add is the one that the gradient sees. So it must not be detached.
         hint: `y * 5`: five from the result to `y`, two from `y` to `x`, together 10.
@@ -302,7 +302,7 @@ EXERCISES: list[Exercise] = [
         (x * 2).detach() * 3 + x * x * 5            :: At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.
         (x * 2).detach() * 3 + (x * 2).detach() * 5 :: Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.
         (x * 2).detach() * 3 * 5                    :: The hidden part is multiplied, and nothing attached is added. Add a part made of `y`.
-        (x * 2).detach() * 3 + 26                   :: The value is right at $x = 2$ only if the sum is 32; and a plain number does not move with `x`. The second part has to be made of `y`.
+        (x * 2).detach() * 3 + 26                   :: At $x = 2$ the sum should be 32, and a plain number does not move with `x`. The second part has to be made of `y`.
         (x * 2).detach() * 3 + x * 2                :: That is $3y + y$. What is still missing from $8y$?
         x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
         x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
@@ -342,21 +342,21 @@ EXERCISES: list[Exercise] = [
         plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
         plain = 0                           :: `y` moves when `a` does. A gradient of 0 would mean that it does not.
         b_frozen = 30                       :: 30 is the value of `y`, frozen or not. The question is how it moves with `a`.
-        b_frozen = 7.5                      :: That is half of it. Freezing `b` divides nothing: `a` gets all that it gets in the first line.
+        b_frozen = 7.5                      :: That is half the right answer. Freezing `b` divides nothing: `a` gets all that it gets in the first line.
         b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
         both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
         both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
         weighted = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
-        weighted = 75                        :: That is half of it. The constant is not divided between the two `h`: all of it multiplies.
+        weighted = 75                        :: That is half the right answer. The constant is not divided between the two `h`: all of it multiplies.
         weighted = 1                         :: 1 is where the walk begins. From `y` to `a` it meets the constant, $b$ and $x$.
         15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no path: `None`, not 0.
         detached = 15                       :: The number is that of `plain`. But `detach` cuts the only path from `y` to `a`.
-        detached = 3                        :: `detach` cuts the only path from `y` to `a`. What is left of it does not count for `a`.
+        detached = 3                        :: `detach` cuts the only path from `y` to `a`. Without it, 3 would arrive at `h`.
         plain = 30                          :: 30 is the value of `y`. Its slope in `a`: $b$ times $x$.
-        plain = 6                           :: $2 \cdot 3$: but `a` is not multiplied by itself. On its way are $x$, and then $b$.
-        plain = 8                           :: Added: $5 + 3$. Along a path the numbers are multiplied.
+        plain = 6                           :: $2 \cdot 3$: but `a` is not a factor of its own slope. The factors are $x$ and then $b$.
+        plain = 8                           :: You added: $5 + 3$. Along a path the numbers are multiplied.
         plain = 4                           :: That is the mean of 5 and 3. Along a path the numbers are multiplied, not averaged.
-        plain = 7.5                         :: That is half of it. Nothing is divided or averaged along a path: it is $b$ times $x$.
+        plain = 7.5                         :: That is half the right answer. Nothing is divided or averaged along a path: it is $b$ times $x$.
         plain = 10                          :: 10 is the value of `h`, and what `b` gets. `a` gets the product of what is on *its* way: $x$, and then $b$.
         plain = 3                           :: 3 is what arrives at `h`. On the way to `a` it is multiplied by $x = 5$.
         plain = None                        :: Nothing is cut here: there is a path from `y` to `a`.
@@ -373,7 +373,7 @@ EXERCISES: list[Exercise] = [
         15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no path to `a`.
         15, None, 15, None, 30, 150         :: In the line `both` only the attached half leads back. Without `detach` it would be 30.
         15, None, 15, None, None, 150       :: In the line `both` one half is cut, the other is whole.
-        15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here: half of it.
+        15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here, so the slope is half as large.
         15, None, 15, None, 15, 15          :: In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.
         15, None, 15, None, 15, None        :: In the last line one of the two `h` is attached: there is a way back.
         10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is the product of what is on its way: $x = 5$ and then $b = 3$.
@@ -455,7 +455,7 @@ EXERCISES: list[Exercise] = [
         backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
         backbone = 'b'             :: `detach` after a layer in the middle starves all the layers before it. For weights that stay there is a flag.
         backbone = 'd'             :: `set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.
-        backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it, and more. All others should train.
+        backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it. All the other layers should train.
         validate = 'b'             :: `detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.
         validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
         validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a simpler one.
@@ -496,8 +496,8 @@ EXERCISES: list[Exercise] = [
         return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they no longer ask, in later steps either. A cut leaves them as they are.
 
         optimizer.zero_grad() => ;; h = torch.tanh(one(x)) => ;; (two(h)).detach() => (two(torch.tanh(one(x)))).detach() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
-        loss.item() => (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that you went backward from: `loss.item()`.
-        loss.backward() => loss.backward(); loss.backward() :: `backward()` is called twice. The second call comes to nodes whose saved values the first has freed: one pass is enough.
+        loss.item() => (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that `backward()` was called on: `loss.item()`.
+        loss.backward() => loss.backward(); loss.backward() :: `backward()` is called twice. The second call needs saved values that the first has freed: one pass is enough.
         optimizer.step() => optimizer.step(); optimizer.step() :: Two steps are taken with one gradient. One `step()` for each `backward()`.
         """),
 ]

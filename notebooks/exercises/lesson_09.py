@@ -355,7 +355,7 @@ EXERCISES: list[Exercise] = [
         turned = 0.01 / 0.1999**0.5                 :: The corrections are missing: $\hat m = m/0.19$, $\hat v = v/0.001999$.
         turned = 0.1 * 0.1 / 10                     :: $m$ is not corrected yet: $\hat m = m/0.19$.
         turned = 0.1 * 0.1 / 0.19 / 100             :: That divides by $\hat v$. Divide by its root.
-        steady = 0.1                                :: The right length. A positive gradient leads down: minus.
+        steady = 0.1                                :: The length is right. A positive gradient makes the weight go down: minus.
         steady = -1.0                               :: That is SGD: $0.1 \cdot 10$. $\hat m/\sqrt{\hat v}$ is 1.
         steady = -0.19                              :: $\hat m$ is corrected, and so is $\hat v$: with 10 twice the step is as long as the rate.
         steady = 1.0                                :: $\hat m/\sqrt{\hat v}$ is 1. The learning rate is still missing, and the minus.
@@ -387,7 +387,7 @@ EXERCISES: list[Exercise] = [
         (w - lr * (momentum * velocity + g + decay * w), velocity) :: The step is right, but you return the old velocity: the next step would know nothing about this one.
         (w + lr * (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: Uphill: the step is subtracted.
         (w - (momentum * velocity + g + decay * w), momentum * velocity + g + decay * w) :: The learning rate is missing in the step.
-        (w - lr * (momentum * velocity + lr * (g + decay * w)), momentum * velocity + lr * (g + decay * w)) :: The learning rate is in it twice. Once is enough, in the step.
+        (w - lr * (momentum * velocity + lr * (g + decay * w)), momentum * velocity + lr * (g + decay * w)) :: You multiply by the learning rate twice. Once is enough, in the step.
         (w - (momentum * velocity + lr * (g + decay * w)), momentum * velocity + lr * (g + decay * w)) :: Your velocity includes the learning rate, as some books write it. Here, as in PyTorch, the rate multiplies the whole velocity in the step.
         (w - lr * (momentum * velocity + (1 - momentum) * (g + decay * w)), momentum * velocity + (1 - momentum) * (g + decay * w)) :: That is an average, as Adam keeps it. Momentum adds the whole gradient.
         (w - lr * (momentum * velocity + g - decay * w), momentum * velocity + g - decay * w) :: The decay is added to the gradient; if it were subtracted, it would push *away* from zero.
@@ -412,7 +412,7 @@ EXERCISES: list[Exercise] = [
         (w - lr * (momentum * (velocity + g) + decay * w), velocity + g) :: `momentum` says how much of the *old* velocity is kept. The gradient and the decay are added to that in full.
         (w, velocity)                             :: Nothing has moved: you return what you were given. First compute the new velocity, then the step.
         (w - lr * (momentum * velocity + g + decay * w) / 2, momentum * velocity + g + decay * w) :: The velocity is right. The step is half as long as it should be.
-        (w - lr * (momentum * velocity + g + 2 * decay * w), momentum * velocity + g + 2 * decay * w) :: The decay is in it twice. The slope of the penalty `decay / 2 * w**2` is `decay * w`.
+        (w - lr * (momentum * velocity + g + 2 * decay * w), momentum * velocity + g + 2 * decay * w) :: You add the decay twice. The slope of the penalty `decay / 2 * w**2` is `decay * w`.
         (w + momentum * velocity - lr * (g + decay * w), momentum * velocity - lr * (g + decay * w)) :: Your velocity includes the rate and the sign, as some books write it. Here, as in PyTorch, the whole gradient is added to the velocity, and the rate is used in the step.
         (w - lr * (velocity + momentum * g + decay * w), velocity + momentum * g + decay * w) :: `momentum` is in the wrong place: it says how much of the *old velocity* is kept. The whole gradient is added.
         (w - lr * (momentum * velocity + decay * g + w), momentum * velocity + decay * g + w) :: `decay` is in the wrong place: it says how much of the *weight* is added to the gradient.

@@ -235,19 +235,19 @@ EXERCISES: list[Exercise] = [
         return alpha * torch.relu(x) => return torch.relu(alpha * x) :: With a negative alpha the two are not the same: first the ReLU of `x`, then times alpha.
         return alpha * torch.relu(x) => return torch.relu(x) :: The forward does not multiply by alpha. Leave it as it was.
         ctx.save_for_backward(x) => ctx.save_for_backward(x, alpha) :: Leave the forward as it was: a plain number does not go into `save_for_backward`, but into `ctx.alpha`.
-        ctx.alpha = alpha => :: `forward` has to note it first: `ctx.alpha = alpha`.
+        ctx.alpha = alpha => :: `forward` has to store it first: `ctx.alpha = alpha`.
         instead of positive * upstream * ctx.alpha, None:
         * ctx.alpha => :: That is the rule of the plain ReLU. Where `x` is positive the slope is alpha.
         upstream * => :: That is the local derivative alone. Multiply it by what arrives, `upstream`.
         upstream * ctx.alpha, None                    :: That passes it on everywhere. Where `x` is not positive the result does not change: 0.
-        upstream * ctx.alpha * x * _on(x > 0, upstream), None :: That has the *value* of `x` in it. The slope is alpha, however large `x` is.
+        upstream * ctx.alpha * x * _on(x > 0, upstream), None :: That multiplies by the *value* of `x` as well. The slope is alpha, however large `x` is.
         (x > 0) => (x < 0) :: It is the other way round: pass it on where `x` is *positive*.
         (x > 0) => (x >= 0) :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
         (x > 0) => (x != 0) :: `x != 0` is true for negative `x` as well. Pass it on only where `x` is positive.
         upstream * torch.relu(x), None                :: That is upstream times the *value* of the ReLU. You need the slope: alpha or 0.
-        upstream * ctx.alpha**2 * _on(x > 0, upstream), None :: Alpha is in it twice.
-        ctx.alpha * _on(x > 0, upstream) * upstream.sum(), None :: Each entry meets its own part of `upstream`, not the sum of all.
-        ctx.alpha * _on(x > 0, upstream) * upstream.mean(), None :: Nothing is averaged: each entry meets its own part of `upstream`.
+        upstream * ctx.alpha**2 * _on(x > 0, upstream), None :: You multiply by alpha twice.
+        ctx.alpha * _on(x > 0, upstream) * upstream.sum(), None :: Each entry is multiplied by its own part of `upstream`, not by the sum of all.
+        ctx.alpha * _on(x > 0, upstream) * upstream.mean(), None :: Nothing is averaged: each entry is multiplied by its own part of `upstream`.
         (upstream * ctx.alpha * _on(x > 0, upstream)).sum(), None :: One number cannot be the gradient of four: each entry of `x` has its own. Leave out the sum.
         upstream * ctx.alpha * _on(x > 0, upstream)   :: `forward` has two arguments, so return two values: the second, for `alpha`, is `None`.
         upstream * ctx.alpha * _on(x > 0, upstream), upstream.sum() :: The second value is for `alpha`, a plain number, which has no gradient. Return `None` there; the gradient of `x` comes first.
@@ -285,7 +285,7 @@ EXERCISES: list[Exercise] = [
         upstream * torch.roll(x, -1) + torch.roll(x, 1) :: The second part is the local derivative alone. Multiply it by what arrives there.
         upstream * torch.roll(x, -1) + torch.roll(upstream, 1) :: The second part is what arrives, without the other factor.
         upstream * torch.roll(x, 1) + torch.roll(upstream * x, -1) :: Both rolls go to the wrong side. In its own product `x` meets the *right* neighbour, `torch.roll(x, -1)`; the second part comes from the left.
-        (upstream + torch.roll(upstream, 1)) * (torch.roll(x, -1) + torch.roll(x, 1)) :: That multiplies out to four terms. Each upstream entry meets one other factor: two products, added.
+        (upstream + torch.roll(upstream, 1)) * (torch.roll(x, -1) + torch.roll(x, 1)) :: That multiplies out to four terms. You need two products, added: each is an upstream entry times one other factor.
         torch.roll(upstream, 1) * torch.roll(x, 1) - upstream * torch.roll(x, -1) :: The first part has the wrong sign: parts are added.
         2 * upstream * torch.roll(x, -1)            :: That counts the first part twice. The second comes from another product.
         (upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1)) / 2 :: The two parts are averaged. They should be added.
@@ -301,7 +301,7 @@ EXERCISES: list[Exercise] = [
         solution:
             first, second, third, fourth = "b", "c", "e", "d"
         names: ("first", "second", "third", "fourth")
-        why: Without upstream every output claims every input: whole rows are filled. Half-way between two slopes: a kink. The right numbers in the wrong places: swapped. Both a little off: rounding.
+        why: Without upstream every output seems to depend on every input: whole rows are filled. Half-way between two slopes: a kink. The right numbers in the wrong places: swapped. Both a little off: rounding.
         shows: A report is a picture of the mistake. Two of the four contain no mistake.
         look first: What has happened to the two zeros?
         look second: One entry is right. What lies half-way, and between what?
@@ -311,7 +311,7 @@ EXERCISES: list[Exercise] = [
         hint: A kink shows at one entry, where the finite difference is half-way between two slopes.
         hint: Rounding errors are small, here a few per cent, and not the same for each entry.
 
-        first = 'a'           :: One factor would leave the zeros at zero. Here entries beside the diagonal are filled: each output claims both inputs.
+        first = 'a'           :: One factor would leave the zeros at zero. Here entries beside the diagonal are filled: each output seems to depend on both inputs.
         first = 'c'           :: A kink spoils single entries, where the finite difference is between the two slopes. Here whole rows are filled.
         first = 'd'           :: Rounding makes entries slightly wrong. Here zeros have become 6 and 10.
         first = 'e'           :: Swapped entries would leave the diagonal empty. Here it is right, and the rest is filled as well.
@@ -322,7 +322,7 @@ EXERCISES: list[Exercise] = [
         third = 'a'           :: One factor cannot fill a zero. Look where the 4 and the 2 are now.
         third = 'b'           :: If `upstream` were forgotten, the diagonal would be right and the rest filled. Here the diagonal is empty.
         third = 'c'           :: At a kink one entry is half-way between two slopes. Here both numbers are there, in other places.
-        third = 'd'           :: Rounding moves no number into another place.
+        third = 'd'           :: Rounding does not move a number to another place.
         fourth = 'a'          :: Divide: 1.967 by 2 is 0.98, and 5.722 by 6 is 0.95. Those are two different factors.
         fourth = 'b'          :: If `upstream` were forgotten, the entries beside the diagonal would be filled. They are 0.
         fourth = 'c'          :: At a kink the finite difference is half-way between two slopes. Here it is off by a few per cent, in both entries.
@@ -355,7 +355,7 @@ EXERCISES: list[Exercise] = [
         to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => -r * to_x * torch.sin(angle) :: The angle moves $y$ as well. Add what arrives at $y$, times $r\cos\varphi$.
         to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (to_x * torch.cos(angle) - to_y * torch.sin(angle)) :: Sine and cosine are swapped in `grad_angle`: $x$ brings $-\sin$, $y$ brings $\cos$.
         to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (torch.cos(angle) - torch.sin(angle)) :: Those are the local derivatives of the angle alone. Multiply each by what arrives at its output.
-        r, angle = ctx.saved_tensors => angle, r = ctx.saved_tensors :: The bag returns the tensors in the order in which they were saved: `r`, then `angle`.
+        r, angle = ctx.saved_tensors => angle, r = ctx.saved_tensors :: `ctx.saved_tensors` returns the tensors in the order in which they were saved: `r`, then `angle`.
         return grad_r, grad_angle => return grad_r :: `forward` has two arguments, so return two values: `grad_r, grad_angle`.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x + to_y :: Those are the upstream gradients alone. Multiply each by its local derivative: the cosine for $x$, the sine for $y$.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) ;; to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => to_x * torch.cos(angle) + to_y * torch.sin(angle) :: The two gradients are in the wrong order: first that of `r`, then that of the angle.

@@ -168,7 +168,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         14.a the gradient of the distance at 0
         truth: _kind(slope(lambda w: torch.sqrt(w * w), 0.0), ("a", "b", "c", "d"))
-        found: Yes: an infinite slope meets a zero one, and their product is not a number.
+        found: Yes: an infinite slope is multiplied by 0, and the product is not a number.
         missed: It is **d**: the root's rule gives $1/0 = \infty$, the product's $\infty \cdot 0$.
 
         "a" :: That is the slope on the right of 0. At 0 itself the root's rule divides by zero.
@@ -183,7 +183,7 @@ QUESTIONS: list[Question] = [
         missed: All 8: each gradient is a sum over the samples, with a bad term in it.
 
         1.0 :: One number makes its sample's whole result bad, and each gradient is a sum over the samples: all 8.
-        2.0 :: Those two weights are multiplied by the bad number itself. But it has made both results of its sample bad, and they go back to all: 8.
+        2.0 :: Those two weights are multiplied by the bad number itself. But it has made both results of its sample bad, and these lead back to all 8 weights.
         4.0 :: More than that: the bad sample's results go back to every weight, whichever number it multiplies.
         6.0 :: The biases as well: their gradients are also sums over the samples.
         0.0 :: Nothing filters it out. Each gradient is a sum over the samples, and one of those is bad.
@@ -222,14 +222,14 @@ EXERCISES: list[Exercise] = [
             nan_zero = "c"  # nothing heals it
             log_zero = "b"     # -inf
         words: {"nan": "c", "inf": "b", "-inf": "b", "infinite": "b", "finite": "a"}
-        why: Where all paths to the limit agree, the result is a number or an infinity. Where they do not, it is `nan`; and whatever is computed with a `nan` is one.
+        why: Where all paths to the limit agree, the result is a number or an infinity. Where they do not, it is `nan`; and whatever is computed with a `nan` is a `nan` too.
         shows: $0/0$, $0 \cdot \infty$ and $\infty - \infty$ make a `nan`; $1/0$ and $\log 0$ make an infinity. There are more ways to get a `nan`: a table below lists them.
         look by_zero: Put smaller and smaller numbers in place of the 0.
         look zeros: Try $u/u$ and $2u/u$ for small $u$.
         look by_inf: Put larger and larger numbers in place of `inf`.
         look times: Try $u \cdot \frac{1}{u}$ and $u \cdot \frac{2}{u}$ for small $u$.
         look minus: Try $(n + 5) - n$ and $2n - n$ for large $n$.
-        look nan_zero: Can anything be computed from what is not a number?
+        look nan_zero: Can anything be computed from something that is not a number?
         look log_zero: Try $\log 0.1$, $\log 0.001$, and so on.
         hint: Put small numbers in place of 0 and large ones in place of `inf`, in more than one way. Do the results agree?
         hint: $u \cdot \frac{1}{u}$ is 1 and $u \cdot \frac{2}{u}$ is 2, however small $u$ is.
@@ -245,7 +245,7 @@ EXERCISES: list[Exercise] = [
         times = 'b'                       :: Not infinite: $u \cdot \frac{1}{u}$ stays 1 on the way there. Different paths lead to different numbers.
         minus = 'a'                       :: Not 0: $(n + 5) - n$ stays 5 while both grow. Different paths lead to different numbers.
         minus = 'b'                       :: $(n + 5) - n$ stays 5 while both grow, $2n - n$ grows. Different paths lead to different numbers.
-        nan_zero = 'a'                    :: Zero does not heal it: whatever is computed with a `nan` is one.
+        nan_zero = 'a'                    :: A zero does not remove it: whatever is computed with a `nan` is a `nan` too.
         nan_zero = 'b'                    :: Whatever is computed with a `nan` is a `nan`.
         log_zero = 'a'                    :: The logarithm falls below every number as its argument goes to 0.
         log_zero = 'c'                    :: All paths agree: it falls below every number. That is $-\infty$, infinite.
@@ -261,30 +261,30 @@ EXERCISES: list[Exercise] = [
         hint: `inside` is a `where` as well, with the same condition. Any positive number will do, such as 1.
         hint: `inside = torch.where(x > 0, x, 1.0)`
 
-        torch.sqrt(x + 1e-8) :: The small number changes the result: the root of 0 is 0. Ask `x > 0`, before and after the root.
+        torch.sqrt(x + 1e-8) :: The small number changes the result: the root of 0 is 0. Test `x > 0`, before and after the root.
         torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
         torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: Where `x` is not positive, the root still gets a number at which it has no finite slope (0, or one outside its domain), and its rule makes a `nan`. Something in front happens to stop that `nan`, but anomaly mode would stop your program here.
         torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are swapped: where `x > 0` the root should get `x`.
         torch.where(x > 0, x, 1.0) => torch.ones_like(x) :: `x` is not in it: the root gets ones everywhere. Where `x > 0` it should get `x`.
-        torch.where(x > 0, x, 1.0) => x ** 2 :: The root of $x^2$ is the size of `x`, not its root; and at 0 its slope is infinite. Choose between `x` and a harmless number.
+        torch.where(x > 0, x, 1.0) => x ** 2 :: The root of $x^2$ is `abs(x)`, not the root of `x`; and at 0 its slope is infinite. Choose between `x` and a harmless number.
         torch.where(x > 0, x, 1.0) => torch.exp(x) :: The root gets a power of `x`, so the result is a different number. Where `x > 0` it should get `x` itself.
         torch.where(x > 0, x, 1.0) => x.clamp(min=1e-6) :: The clamp changes the numbers between 0 and 0.000001: there the value is no longer the root of `x`, and the gradient is 0.
         torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root should get `x` itself; and $-9$ is still too low.
         torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
-        torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: The negative ones are cured by that. At 0 the root still gets 0.
+        torch.where(x > 0, torch.sqrt(abs(x)), 0.0) :: That cures the negative entries. At 0 the root still gets 0.
         torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
         torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Positive numbers come back unchanged: the root is missing.
         torch.sqrt(x) * (x > 0)                     :: You multiply by a mask *after* the root: $0 \cdot \infty$, as before.
-        torch.sqrt(x[x > 0])                        :: The bad entries have been left out in front of the root, and that is a cure. But the shape should stay: 0 where `x` is not positive.
-        torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (by `>=`, or by a clamp at 0). Only numbers above 0 may pass: `x > 0`.
-        torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule makes a `nan` of it. Choose by `x > 0` what the root is given.
+        torch.sqrt(x[x > 0])                        :: You leave out the bad entries in front of the root, and that is a cure. But the shape should stay the same: 0 where `x` is not positive.
+        torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (because of `>=`, or of a clamp at 0). Only numbers above 0 may pass: `x > 0`.
+        torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule turns it into a `nan`. Choose by `x > 0` what the root is given.
         torch.sqrt(torch.clamp(x, min=1e-12))       :: Close: where `x` is not positive you get the root of the limit, a small number but not 0. Set the value with a `where`.
         torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired after the root. Its rule still runs where `x` is 0 or less.
         torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
         torch.where(x > 0, torch.sqrt(x.clamp(min=1e-3)), 0.0) :: The clamp changes the numbers between 0 and 0.001: there the root is no longer that of `x`, and their gradient is 0.
-        torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: ask `x > 0`.
+        torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: test `x > 0`.
         torch.where(x > 0, torch.sqrt(torch.tensor(x.tolist(), requires_grad=True)), 0.0) :: `torch.tensor` makes a *new* leaf from plain numbers: nothing leads back from it to `x`. Use `x` itself.
-        torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That squares. Take the root: `torch.sqrt`.
+        torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That is the square. Take the root: `torch.sqrt`.
         torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Choose by `x > 0`.
         torch.sqrt(x + 1e-6) :: A small number moves every value: at 0 the root should be exactly 0. Mask, and change nothing elsewhere.
         """),
@@ -293,8 +293,8 @@ EXERCISES: list[Exercise] = [
         solution: first_bad
         probe: _detected
         why: Hooks are called in the order in which nodes fire, so the first name in the list is the first culprit. `None` stands for a gradient that was not computed, and `isfinite` cannot take it.
-        shows: Yours reports Inf too, and so it names the root where anomaly mode accuses the product.
-        look: The first blank: true for a `g` that is there and has an entry that is not finite. The second: the first name found, or `None`.
+        shows: Yours finds an `inf` too, so it names the root where anomaly mode names the product.
+        look: The first blank: true for a `g` that is not `None` and has an entry that is not finite. The second: the first name found, or `None`.
         hint: Some of what leaves is `None`. Check for that first, then look at the numbers.
         hint: `torch.isfinite(g).all()` is True if every entry is finite. You want the opposite.
         hint: `g is not None and not torch.isfinite(g).all()`, and `found[0] if found else None`
@@ -306,7 +306,7 @@ EXERCISES: list[Exercise] = [
         found[0] if found else None => bool(found) :: That says whether there is one. Return its name.
         found[0] if found else None => found[0] if len(found) > 1 else None :: One bad node is enough, and the list may be one name long. `if found`.
         found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
-        found[0] if found else None => None        :: It always gives `None`, so nothing is ever found. Does a pass run (`loss.backward()`)? Is it the first of `found` that you return? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
+        found[0] if found else None => None        :: It always gives `None`, so nothing is ever found. Does a pass run (`loss.backward()`)? Do you return the first of `found`? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
         instead of g is not None and not torch.isfinite(g).all():
         g is not None and torch.isnan(g).any()        :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
         g is not None and torch.isinf(g).any()        :: That finds `inf` only. `nan` is bad as well: `isfinite` catches both.
@@ -314,8 +314,8 @@ EXERCISES: list[Exercise] = [
         g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
         g is not None and torch.isfinite(g).all()     :: The other way round: that is true for the good ones.
         g is None or not torch.isfinite(g).all()      :: Here `None` counts as bad. It only says that nothing was computed: `g is not None and ...`.
-        g is not None and not torch.isfinite(g)       :: A table of True and False is neither yes nor no. Make one answer of it: `not torch.isfinite(g).all()`.
-        True                                          :: That is the loss's own node, the first one to fire, whatever leaves it. A node is bad if something that is not finite leaves it.
+        g is not None and not torch.isfinite(g)       :: A table of True and False is neither yes nor no. Reduce it to one answer: `not torch.isfinite(g).all()`.
+        True                                          :: That is always the loss's own node, because it fires first. A node is bad if something that is not finite leaves it.
         """),
     exercise(r"""
         14.4 three patients
@@ -350,18 +350,18 @@ EXERCISES: list[Exercise] = [
         probe: _slopes([[1.0, 2.0, 3.0], [200.0, 0.0], [0.0, 200.0], [-301.0, -300.0, -300.5], [500.0, 500.0]])
         why: After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.
         shows: Right for scores of any size: the value, and the gradient.
-        look: Write exactly the formula: subtract `s.max()`, and then the logarithm of the sum of the powers.
+        look: Write exactly the formula: subtract `s.max()`, and then subtract the logarithm of the sum of the powers.
         hint: First `shifted = s - s.max()`. All that follows uses `shifted` only.
         hint: Then `shifted` minus the logarithm of a sum of powers.
         hint: `shifted - torch.log(torch.exp(shifted).sum())`
 
         torch.log(torch.softmax(s, 0) + 1e-9) :: The small number cuts every logarithm off at about $-21$. Write the formula: nothing has to be added.
-        s.clamp(max=80) - torch.log(torch.exp(s.clamp(max=80)).sum()) :: Cut off, the scores are different scores. Subtract the largest one from all: that changes nothing.
+        s.clamp(max=80) - torch.log(torch.exp(s.clamp(max=80)).sum()) :: Once they are cut off, the scores are no longer the same. Subtract the largest one from all: that changes nothing.
         s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: You divide by the largest, which changes the probabilities. Subtracting does not change them, since $e^{s - m} = e^s / e^m$.
         (s - s.max()) / torch.exp(s - s.max()).sum() :: You divide by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
         torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
-        s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of it. But $e^{200}$ does not fit: subtract the largest score first (the score itself, not its position).
-        torch.log(torch.softmax(s, 0))               :: The softmax is careful; but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
+        s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of the cure. But $e^{200}$ does not fit: subtract the largest score first (the score itself, not its position).
+        torch.log(torch.softmax(s, 0))               :: The softmax does not overflow, but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
         torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, but makes it wrong: $-27.6$ instead of $-200$.
         s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there as well.
         (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
@@ -381,7 +381,7 @@ EXERCISES: list[Exercise] = [
         s.max() => abs(s).max()                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
         s.max() => -s.max() :: The largest score is added. Subtract it.
         s.max() => s.max(0) :: With an axis, `max` gives two things, the values and their positions. Write `s.max()`, or `s.max(0).values`.
-        torch.log => torch.log2 :: That is the logarithm to the base 2. The formula has the natural one, `torch.log`.
+        torch.log => torch.log2 :: That is the logarithm to the base 2. The formula uses the natural one, `torch.log`.
         s.max() => 100.0                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
         torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
         s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
@@ -400,8 +400,8 @@ EXERCISES: list[Exercise] = [
         hint: Replace the sum of squares by 1 where it is 0, then take the root, then divide.
         hint: `length = torch.sqrt(torch.where(square > 0, square, 1.0))`
 
-        v / ((v * v).sum() + 1e-8).sqrt() :: Where `v` is short, the small number changes the length. Put a 1 in its place only where the square is 0: `torch.where`.
-        v / (v.norm() + 1) :: That makes every direction shorter than 1. Put a 1 in the place of the square only where it is 0: `torch.where`.
+        v / ((v * v).sum() + 1e-8).sqrt() :: Where `v` is short, the small number changes the length. Replace the square by 1 only where it is 0: `torch.where`.
+        v / (v.norm() + 1) :: That makes every direction shorter than 1. Replace the square by 1 only where it is 0: `torch.where`.
         v / torch.sqrt((v * v).sum()) :: At 0 that is 0 divided by 0.
         length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is repaired after the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
         v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
@@ -416,7 +416,7 @@ EXERCISES: list[Exercise] = [
         v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
         abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` does not belong there: a direction has signs.
         v / v.abs().max()                            :: You divide by the largest size. The length is the root of the sum of squares.
-        return 1.0 * v                               :: That is `v` as it came in. A direction has length 1: divide by the length.
+        return 1.0 * v                               :: That is `v`, unchanged. A direction has length 1: divide by the length.
         v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: What is done *after* the root comes too late: the root itself still gets a 0, and its rule divides by it. The clamp, or the small number, belongs under the root.
         v / (abs(v) + 1e-12)                         :: Each entry is divided by its own size, so only signs are left. The whole vector is divided by one length.
         v / v.sum() :: You divide by the sum of the entries. The length is the root of the sum of their *squares*.
