@@ -260,7 +260,7 @@ QUESTIONS: list[Question] = [
 
         0.1    :: That is the *probability* of the right digit. The loss is its logarithm, with a minus.
         1.0    :: That would be the logarithm to the base ten. Here it is the natural one: $\log 10 = 2.303$.
-        0.0    :: A loss of 0 would mean that it is sure, and right.
+        0.0    :: A loss of 0 would mean that the network is sure, and right.
         0.9    :: That is one minus the probability of the right digit. The loss is $-\log$ of the probability.
         10.0   :: Ten digits, yes. The loss is the logarithm of that.
         -2.303 :: The size is right. The logarithm of 0.1 is negative, and the minus sign makes it positive.
@@ -328,18 +328,18 @@ EXERCISES: list[Exercise] = [
         conv = 145       :: Each of the 16 windows has its own bias.
         conv = 9216      :: A window's weights are the *same* at all 64 places. They count once.
         conv = 10240     :: A window's weights and bias are the *same* at all 64 places. They count once.
-        conv = 80        :: That is half of it: 16 windows, 9 weights and a bias each.
+        conv = 80        :: That is half the right answer: 16 windows, 9 weights and a bias each.
         conv = 320       :: That is twice as many. There is one channel of grey.
         pooled = 1024    :: That is before the pooling, which leaves one number of each 2 × 2 square.
         pooled = 16      :: That is one picture after pooling. There is one for each window.
         pooled = 512     :: Pooling halves the width *and* the height.
-        pooled = 64      :: That is the picture as it came in.
+        pooled = 64      :: That is the picture, unchanged.
         pooled = 128     :: That goes too far: 8 × 8 becomes 4 × 4, and there are 16 of them.
         linear = 2560    :: Those are the weights. Each score has a bias as well.
         linear = 266     :: 256 and 10 are multiplied: a weight from each entry to each score.
         linear = 2816    :: A bias belongs to a score, of which there are 10, and not to an entry.
         linear = 2561    :: Each of the ten scores has its own bias.
-        linear = 1285    :: That is half of it: a weight from each of 256 entries to each of 10 scores.
+        linear = 1285    :: That is half the right answer: a weight from each of 256 entries to each of 10 scores.
         linear = 5140    :: That is twice as many: there is one table, and ten biases.
         gradients = 1    :: The *loss* is one number. A gradient is found for each number that learns.
         gradients = 4    :: Four *tensors*: two weights, two biases. How many numbers are in them?
@@ -394,7 +394,7 @@ EXERCISES: list[Exercise] = [
         17.3 a saliency map
         solution: saliency
         probe: _asked
-        why: One loss and one pass, with the picture as the only input that asks for a gradient. `abs()` leaves the size, `reshape(8, 8)` makes a picture of it.
+        why: One loss and one pass, with the picture as the only input that asks for a gradient. `abs()` keeps the size, and `reshape(8, 8)` turns it into a picture.
         shows: The map of the lesson, for any picture and any model.
         look: The loss, its gradient with respect to `x`, its size, and 8 × 8. Which of the four is not there yet?
         hint: The loss is the one of the lesson: `cross_entropy` of the scores of `x`.
@@ -406,17 +406,17 @@ EXERCISES: list[Exercise] = [
         model(picture)                             :: Those are the scores. No gradient has been computed.
         picture.reshape(8, 8)                      :: That is the picture. How much the loss moves with each pixel is its *gradient*.
         cross_entropy(model(x), label) => model(x).sum() :: That is the gradient of the sum of all scores. `label` is not in it.
-        saliency(model, picture, label) * picture.reshape(8, 8) :: That multiplies by the picture itself: where there is no ink, nothing would ever matter.
-        cross_entropy(model(x), label) => model(x) :: Ten scores are not a loss, and a pass begins at one number. `cross_entropy` makes one number of them and `label`.
+        saliency(model, picture, label) * picture.reshape(8, 8) :: That multiplies by the picture itself: a pixel without ink would never matter.
+        cross_entropy(model(x), label) => model(x) :: Ten scores are not a loss, and a pass begins at one number. `cross_entropy` turns them and `label` into one number.
         model.eval(); return saliency(model, picture, label) :: `model` is left in eval mode
         cross_entropy(model(x), label) => model(x).max() :: That is the gradient of the largest *score*. The loss depends on all ten, and on `label`.
         -saliency(model, picture, label)           :: A size is never negative: leave out the minus.
         instead of g.abs().reshape(8, 8):
-        g.clamp(min=0).reshape(8, 8)            :: The negative ones are cut off. They matter just as much: take the size, `abs()`.
+        g.clamp(min=0).reshape(8, 8)            :: The negative entries are cut off. They matter just as much: take the size, `abs()`.
         g.abs().reshape(8, 8).T                 :: The picture is transposed: rows and columns are swapped.
         (g.abs() / g.abs().max()).reshape(8, 8) :: You divide by the largest. That would do for a drawing; here you need the sizes themselves.
         g.reshape(8, 8)                         :: The sign is still there. You need the *size*: `abs()`.
-        g.abs()                                 :: The size is right, the shape not yet: `reshape(8, 8)`.
+        g.abs()                                 :: The sizes are right, but the shape is not: `reshape(8, 8)`.
         (g * g).reshape(8, 8)                   :: That is the square. Strong pixels become far too strong.
         g.abs().sum()                           :: One number for the whole picture. You need one for each pixel.
         g.sign().reshape(8, 8)                  :: That is only the sign. You need the size.
@@ -432,7 +432,7 @@ EXERCISES: list[Exercise] = [
         probe: lambda fool: _asked(fool, (0.1, 0.03))
         otherwise: _of_steps
         why: `g.sign()` is $+1$ or $-1$ for each pixel, the direction in which the loss grows. `eps` times that is added to the picture, and `clamp` keeps it a picture.
-        shows: The same gradient as in the saliency map, walked along instead of looked at.
+        shows: It is the gradient of the saliency map again, but now you take a step along it.
         look: Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and ends between 0 and 1. Does it?
         hint: The formula is above the picture of the fooled digit.
         hint: `g.sign()` is 1, 0 or −1 for each pixel.
@@ -450,7 +450,7 @@ EXERCISES: list[Exercise] = [
                 p += eps * p.grad.sign()
         return picture :: The weights of the model have changed
 
-        return picture :: That is the picture as it came in. Take a step of size `eps` along the sign of the gradient.
+        return picture :: That is the picture, unchanged. Take a step of size `eps` along the sign of the gradient.
         x = picture.clone() => model.eval(); x = picture.clone() :: `model` is left in eval mode
 
         instead of (picture + eps * g.sign()).clamp(0, 1):
@@ -465,7 +465,7 @@ EXERCISES: list[Exercise] = [
         eps * => :: `eps` is missing: each pixel has moved by 1.
         eps * g.sign()                               :: That is the step. Add it to the picture.
         g.sign() => g.abs() :: The sizes give no direction: with `abs()` every pixel gets darker.
-        (picture + eps * g / g.norm()).clamp(0, 1)   :: The step as a whole has the length `eps` then. *Each pixel* should move by `eps`.
+        (picture + eps * g / g.norm()).clamp(0, 1)   :: Then the step as a whole has the length `eps`. *Each pixel* should move by `eps`.
         (picture + eps).clamp(0, 1)                  :: Every pixel gets darker by the same amount: the gradient is not in it.
         (picture * (1 + eps * g.sign())).clamp(0, 1) :: If you multiply, white paper stays white. Add the step.
         (picture + eps * g.sign()).abs()             :: `abs` flips a pixel below 0 instead of cutting it off at 0, and leaves what is above 1.
@@ -474,7 +474,7 @@ EXERCISES: list[Exercise] = [
         g.sign()                                     :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
         (picture + 0.1 * g.sign()).clamp(0, 1)       :: 0.1 is the size in one call. Use `eps`.
         (picture - eps * g).clamp(0, 1)              :: Two things: the step goes the wrong way, and it is not the same for all pixels. `+ eps * g.sign()`.
-        (picture + 2 * eps * g.sign()).clamp(0, 1)   :: Each pixel moves by twice `eps`. By `eps`, no more.
+        (picture + 2 * eps * g.sign()).clamp(0, 1)   :: Each pixel moves by twice `eps`. It should move by `eps`.
         """),
     exercise(r"""
         17.5 a length for each sample
@@ -498,7 +498,7 @@ EXERCISES: list[Exercise] = [
 
         instead of sum((g * g).sum() for g in grads).sqrt():
         sum(g.norm() for g in grads).sqrt()            :: That is the root of the sum of *lengths*. Square each entry, add, and then one root.
-        sum(g.sum() ** 2 for g in grads).sqrt()        :: First added, then squared: entries of different sign cancel. Square each entry first.
+        sum(g.sum() ** 2 for g in grads).sqrt()        :: You add first and then square: entries of different sign cancel. Square each entry first.
         sum((g * g).sum() for g in grads)              :: The root is missing: that is the square of the length.
         sum((g * g).sum() for g in grads) ** 2         :: You square once more. The length is the *root* of the sum: `** 0.5`.
         sum(g.norm() for g in grads)                   :: Lengths of parts do not add up to the length of the whole: squares do.
@@ -513,7 +513,7 @@ EXERCISES: list[Exercise] = [
         torch.cat(grads).norm()                        :: The weights have different shapes, so they cannot be laid end to end as they are: `flatten()` each of them first.
         torch.stack([g.norm() for g in grads]).mean()  :: That is a mean of the lengths of parts. Squares add up to the square of the whole length.
         sum((g * g).sum() for g in grads[:4]).sqrt()   :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
-        sum((g * g).sum() for g in grads).sqrt() / len(grads) :: You divide by the number of tensors. A length has no division in it.
+        sum((g * g).sum() for g in grads).sqrt() / len(grads) :: You divide by the number of tensors. A length involves no division.
         grads[0].sum()                                 :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
         sum(abs(g).max() for g in grads)               :: Those are the largest entries of the tensors. The length squares *every* entry, adds them all up, and takes one root.
         """),
@@ -548,7 +548,7 @@ EXERCISES: list[Exercise] = [
         range(steps): => range(steps + 1): :: One step too many: `range(steps)`.
         range(steps): => range(3): :: 3 is the number of steps in one call. Use `steps`.
         return x.detach() => >> return x.detach() :: Only the first step counts: a `return` inside the loop ends it, or each step begins at `picture` again.
-        return x.detach() => return picture :: That is the picture as it came in. Return the last one, `x`.
+        return x.detach() => return picture :: That is the picture, unchanged. Return the last one, `x`.
         x = (x - eps * g.sign()).clamp(0, 1) => x = x - (eps * g.sign()).clamp(0, 1) :: You cut off the *step*, so no pixel gets darker. Cut off the result.
         return x.detach() => return x :: it still carries its whole history
         """),
