@@ -309,8 +309,8 @@ QUESTIONS: list[Question] = [
         found: Yes: the node waits for both parts, they are added, and then the hook is called, once.
         missed: It is **c**: once, with the total, 5.
 
-        "a" :: The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.
-        "b" :: The parts are added first: the hook sits where `y` has its whole gradient. Once, with 5.
+        "a" :: The parts are added first: the hook is called when `y` has its whole gradient. Once, with 5.
+        "b" :: The parts are added first: the hook is called when `y` has its whole gradient. Once, with 5.
         "d" :: Once is right. But nothing is averaged where paths meet: $1 + 4$.
         """),
     question(r"""
@@ -361,10 +361,10 @@ EXERCISES: list[Exercise] = [
         t.register_hook(seen.append) => t.grad_fn.register_hook(lambda leaving, arrived: seen.append(arrived[0]))                         :: That is a hook on the *node*, and a leaf has none: its `grad_fn` is `None`. The tap belongs on the tensor, `t.register_hook`.
         t.register_hook(seen.append(t.grad)) :: `seen.append(...)` with parentheses is called at once, and its result, `None`, is registered. Pass the function itself.
         t.register_hook(seen.append); return :: The tap works. But return the handle
-        seen.append => lambda grad: (seen.append(grad), grad * 2)[1] :: Your hook returns a value, and so it changes the gradient. A spy returns nothing.
+        seen.append => lambda grad: (seen.append(grad), grad * 2)[1] :: Your hook returns a value, which changes the gradient. A spy returns nothing.
         seen.append => lambda grad: (seen.append(grad), t.detach())[1] :: Your hook returns something else, which replaces the gradient. A spy returns nothing.
         seen.append => lambda grad: seen.append(t.detach()) :: That is the *value* of `t`. The hook is given the gradient: append that.
-        seen.append => lambda grad: seen.append(t.grad) :: `t.grad` is `None` then, because `t` is not a leaf. What the hook is *given* is the gradient: append that.
+        seen.append => lambda grad: seen.append(t.grad) :: Then `t.grad` is `None`, because `t` is not a leaf. What the hook is *given* is the gradient: append that.
         seen.append(t.grad)                  :: `t.grad` is read *now*, before any pass, when it is `None`. A hook is called later, and is given the gradient.
         t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad)) :: That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.
         seen.append => lambda grad: None :: no hook was called, or what it was given did not get into that list
@@ -381,10 +381,10 @@ EXERCISES: list[Exercise] = [
         solution: limit_norm
         probe: _limited
         why: One factor for all entries keeps the direction. It is $\text{limit}/|g|$ where the gradient is too long, and 1 where it is not.
-        shows: As long as the limit allows, and in the same direction as before.
+        shows: The gradient is at most as long as the limit, and has the same direction as before.
         look: Too long: the whole gradient times limit / norm. Short enough: unchanged.
         hint: First the length, `grad.norm()`. Then there are two cases.
-        hint: A hook that returns nothing leaves the gradient as it is. So only the long case needs an answer.
+        hint: A hook that returns nothing leaves the gradient as it is. So the hook has to return something only if the gradient is too long.
         hint: `return grad * (limit / grad.norm()) if grad.norm() > limit else grad`
 
         grad * (limit / norm) => grad - (norm - limit) :: The same number is subtracted from each entry, so the direction changes. *Multiply* by `limit / norm`.
@@ -408,7 +408,7 @@ EXERCISES: list[Exercise] = [
         grad                                          :: That passes the gradient on unchanged (as does a hook that returns nothing). Scale the long ones.
         min(grad.norm().item(), limit)                :: Your hook returns a number. Return a tensor in the shape of the gradient.
         grad * (limit / grad.norm()) if grad.norm() > limit else grad * 0 :: Short ones have become zero. They stay as they are: return nothing for them.
-        grad * (limit / grad.norm()) if grad.max() > limit else grad :: That asks whether an *entry* is too large. The length can be over the limit although no entry is: `grad.norm() > limit`.
+        grad * (limit / grad.norm()) if grad.max() > limit else grad :: That asks whether an *entry* is too large. The length can be over the limit even if no entry is: `grad.norm() > limit`.
         grad * (limit / grad.norm()) if abs(grad).sum() > limit else grad :: That compares the sum of the absolute values. The length is the root of the sum of the squares: `grad.norm() > limit`.
         grad * (limit / grad.norm()) if grad[1] > limit else grad :: That asks about one entry. Ask about the length: `grad.norm() > limit`.
         grad * (10.0 / grad.norm()) if grad.norm() > 10.0 else grad :: 10 is the limit of one call. Use `limit`, whatever it is.
@@ -426,7 +426,7 @@ EXERCISES: list[Exercise] = [
         13.3 an activation recorder
         solution: record
         probe: _recorded
-        why: `keep(name)` makes a hook that knows its own name. It stores the output without its history, and at the end every handle is used.
+        why: `keep(name)` makes a hook that knows its own name. It stores the output without its history, and at the end every handle removes its hook.
         shows: The output of each layer without a graph behind it, and the model unchanged.
         look: Three things: what you store, which hook you register on `module`, and what you do with each handle.
         hint: Store the output, without its history.
@@ -484,7 +484,7 @@ EXERCISES: list[Exercise] = [
         {name: p.grad.norm().item() for name, p in model.named_parameters() if p.grad is not None} :: That leaves out the parameters that got nothing. They are the ones to find: give them `None`.
         return norms => model.zero_grad(); return norms :: Your function clears
         instead of None if param.grad is None else param.grad.norm().item():
-        None                                       :: Every name has `None`, also where a gradient has arrived. Nothing reads `param.grad`.
+        None                                       :: Every name has `None`, even where a gradient has arrived. Nothing reads `param.grad`.
         param.grad.norm().item()                   :: That is right as long as every parameter has a gradient. Where none has arrived, `.grad` is `None`, which has no `norm`: check first.
         0.0 if param.grad is None else param.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing arrived: `None`.
         param.detach().norm().item()               :: That is the length of the *weight*. Its gradient is `param.grad`.
