@@ -19,7 +19,7 @@ SETUP  := VENV="$(VENV)" $(PYTHON) tools/set_up.py
 PYTEST := PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -p tests.early
 
 .DEFAULT_GOAL := help
-.PHONY: help python lessons test long torch slow browser notebooks bench lint format screenshot gallery zoo site lite trylite clean
+.PHONY: help python lessons test long torch browser notebooks bench lint format screenshot gallery zoo site lite trylite clean
 
 help:  ## this list
 	@echo "minigrad: see automatic differentiation work"; echo
@@ -44,10 +44,6 @@ long: python  ## run only the tests that try every line, every answer or a fresh
 torch: python  ## run only the tests that compare with PyTorch (installs it: large)
 	@$(SETUP) lessons tests torch
 	@$(PYTEST) -n 2 --dist worksteal tests -m "torch and not browser"
-
-slow: python  ## make long and make torch in one go, as .ci/run does
-	@$(SETUP) lessons tests torch
-	@$(PYTEST) -n 2 --dist worksteal tests -m "(long or torch) and not browser"
 
 browser: python  ## run only the tests that drive JupyterLab and pages in Chromium
 	@$(SETUP) lessons tests browser

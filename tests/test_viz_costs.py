@@ -243,7 +243,7 @@ def test_a_picture_of_what_nobody_has_measured_is_refused(t):
     with pytest.raises(ValueError, match="must be 'kept', 'forward' or 'backward', not 'time'"):
         found.draw("time")
     with pytest.raises(
-        ValueError, match=r"No forward times are known: put the forward pass into viz.record\(\)"
+        ValueError, match=r"No forward times are known: run the forward pass inside viz.record\(\)"
     ):
         found.draw("forward")
     with pytest.raises(ValueError, match=r"No backward times are known: call viz.costs\(viz.trace\(loss\)\)"):

@@ -59,7 +59,7 @@ def test_an_error_of_the_function_is_shown_and_the_picture_stands():
         leaf.grad.value = False
     assert "requires_grad" in e.message.value and "role='alert'" in e.message.value
     e.leaves["x"].grad.value = True
-    assert "alert" not in e.message.value and "x requires grad now." in e.message.value
+    assert "alert" not in e.message.value and "x now requires grad." in e.message.value
     assert e.data != before
 
 
@@ -79,7 +79,7 @@ def test_set_changes_several_leaves_at_once_and_moves_the_sliders():
     e.set(x=100.0, w=0.0)
     assert e.leaves["x"].fields[0].value == 100.0
     assert e.grads["w"] == pytest.approx(100.0)
-    with pytest.raises(KeyError, match="there are x, w"):
+    with pytest.raises(KeyError, match="the leaves are x, w"):
         e.set(q=1.0)
     with pytest.raises(ValueError, match=r"has shape \(\)"):
         e.set(x=[1.0, 2.0])
@@ -252,7 +252,7 @@ def test_a_cut_edge_that_is_not_there_any_more_is_reported():
 
 def test_edges_that_do_not_exist_are_refused_with_those_that_do():
     e = explored(torch)
-    with pytest.raises(KeyError, match="no edge is called 'x → y'; there are y → x, y → w"):
+    with pytest.raises(KeyError, match="no edge is called 'x → y'; the edges are y → x, y → w"):
         e.cut("x → y")
     with pytest.raises(KeyError, match="is not cut; cut edges: none"):
         e.join("y → x")
@@ -280,7 +280,7 @@ def test_bad_input_says_what_to_do():
     with pytest.raises(TypeError, match="'x' must be a number"):
         explore(product, x="two", w=1.0)
     with pytest.raises(
-        RuntimeError, match=r"starts from one number, but f has shape \(2,\).* such as f\.sum"
+        RuntimeError, match=r"needs a single number to start from, but f has shape \(2,\).* such as f\.sum"
     ):
         explore(lambda x: x * 2, x=torch.tensor([1.0, 2.0]))
     with pytest.raises(TypeError, match="cannot tell which framework"):

@@ -185,9 +185,9 @@ def test_what_was_computed_until_then_is_counted_and_drawn(t):
         "AddmmBackward0",
         "ReluBackward0",
     ]
-    assert "3 operations had been computed before it." in str(found)
+    assert "3 operations had run before it." in str(found)
     assert "called on" in str(found) and "y = net(x)" in str(found)
-    assert "Nothing had been computed before it." in str(failed(nothing_yet, t))
+    assert "Nothing had run before it." in str(failed(nothing_yet, t))
 
 
 def nothing_yet(t):

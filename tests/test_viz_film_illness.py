@@ -170,7 +170,7 @@ def ascending(t: Any, target: float | None) -> viz.Film:
 def test_minus_an_error_is_a_wrong_sign_and_a_variance_that_grows_is_not(t: Any):
     first, *_ = ascending(t, 1.0).findings
     assert first.kind == "sign" and first.text.startswith(
-        "The loss is minus the squared error, and training makes it"
+        "The loss is minus the squared error, and training takes it"
     )
     assert [f for f in ascending(t, None).findings if f.alarm] == []
 

@@ -196,7 +196,7 @@ def test_films_stand_beside_each_other(mg, tmp_path: Path):
     assert repr(viz.beside(*films, films[0], labels=["x", "y", "z"])) == "Films(3: x, y, z)"
     with pytest.raises(ValueError, match="labels="):
         viz.beside(*films, labels=["x"])
-    with pytest.raises(TypeError, match="beside films"):
+    with pytest.raises(TypeError, match="needs either films only"):
         viz.beside(films[0], mg.ones(2))
 
 

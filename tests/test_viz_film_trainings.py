@@ -33,7 +33,7 @@ EACH = [
 @functools.cache
 def findings(framework: str, make: Any) -> tuple[Finding, ...]:
     film = make(importlib.import_module(framework))
-    assert all("is not kept whole" in note for note in film.notes)
+    assert all("is not kept in full" in note for note in film.notes)
     return tuple(film.findings)
 
 

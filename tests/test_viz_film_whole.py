@@ -143,7 +143,7 @@ def test_what_is_too_large_to_be_held_is_not_and_says_so(t: Any, monkeypatch: py
             train(t, film, 3)
         assert film._kept_passes() == {} and len(film) == 3
         # the last, and the one asked for
-        assert film.notes == [f"step {k} is not kept whole: {why}" for k in (2, 1)]
+        assert film.notes == [f"step {k} is not kept in full: {why}" for k in (2, 1)]
         assert film_payload([film])["films"][0]["notes"] == film.notes
     film = viz.film()
     train(t, film, 2)
@@ -205,7 +205,7 @@ def test_what_hooks_pack_is_not_unpacked_to_be_looked_at(torch):
     film.backward(loss)
     assert len(unpacked) == 2  # by the pass itself
     assert film._kept_passes() == {}
-    assert film.notes == ["step 0 is not kept whole: its saved tensors are packed by hooks"]
+    assert film.notes == ["step 0 is not kept in full: its saved tensors are packed by hooks"]
 
 
 CHAINED = {

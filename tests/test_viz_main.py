@@ -86,8 +86,8 @@ def test_it_runs_from_the_command_line_and_can_ask(program: Path):
         ("{program}:missing", "no 'missing' that is a tensor or makes one. Its tensors: w, total"),
         ("{program}:number", "needs a tensor"),
         ("{folder}:loss", "is a folder, not a script"),
-        ("{program}:model", "takes arguments: name a tensor such as the loss"),
-        ("{program}:of", "takes arguments: name a tensor such as the loss"),
+        ("{program}:model", "takes arguments. Name a tensor such as the loss"),
+        ("{program}:of", "takes arguments. Name a tensor such as the loss"),
     ],
 )
 def test_what_is_impossible_is_reported_in_one_sentence(program: Path, target: str, says: str, capsys):

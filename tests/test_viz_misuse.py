@@ -27,17 +27,17 @@ def explored() -> Any:
 
 
 CALLS = {
-    lambda: viz.draw(viz.trace(loss())): "Pass the tensor itself, not what viz made of it",
-    lambda: viz.costs(viz.step(loss())): "Pass the tensor itself, not what viz made of it",
+    lambda: viz.draw(viz.trace(loss())): "Pass the tensor itself, not what viz made from it",
+    lambda: viz.costs(viz.step(loss())): "Pass the tensor itself, not what viz made from it",
     lambda: viz.step(loss(), inputs=PLAIN): "inputs= takes tensors that require grad",
     lambda: viz.step(loss(), ask="order", given="x"): "must be a whole number, 0 or more, got 'x'",
     lambda: viz.step(
         loss(), insist=True
-    ): "insist= is about the questions: it needs ask='gradients' or 'order'",
+    ): "insist= applies only to questions: it needs ask='gradients' or 'order'",
     lambda: viz.step(loss(), insist="x"): "insist= must be True or False",
     lambda: setattr(viz.step(loss()), "step", "a"): "step must be a whole number between 0 and 3",
     lambda: viz.step(loss()).save(3): "save needs the name of a file",
-    lambda: viz.beside(loss(), viz.film()): "films beside films, but one of these is Tensor",
+    lambda: viz.beside(loss(), viz.film()): "either films only or passes only, but one argument is Tensor",
     lambda: viz.beside(
         viz.film(), viz.film(), view="graph"
     ): "takes labels= for films; view= is for two passes",
@@ -57,10 +57,10 @@ CALLS = {
     lambda: viz.explore(square, y=2.0): "unexpected keyword argument 'y'",
     lambda: viz.draw(
         NET(W[None]).sum(), fold="Conv2d"
-    ): "fold='Conv2d' means none of the modules here: 1 Linear",
+    ): "fold='Conv2d' matches none of the modules here: 1 Linear",
     lambda: viz.step(
         NET(W[None]).sum(), fold=mg.nn.Tanh
-    ): "fold='Tanh' means none of the modules here: 1 Linear",
+    ): "fold='Tanh' matches none of the modules here: 1 Linear",
     lambda: viz.draw(NET): "A module has no graph until it is called",
 }
 

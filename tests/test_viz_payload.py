@@ -106,7 +106,7 @@ def test_a_loss_of_shape_1_starts_with_1_unless_a_gradient_is_given():
     given = payload(y, gradient=minigrad.tensor([3.0]))
     assert "starts with the gradient that was given" in given["start"]["sentence"] and given["of"] == "L"
     p, q = x.sum(), (x * 2).sum()
-    assert "starts with 1 at each of p, q" in payload(p, q)["start"]["sentence"]
+    assert "starts with a gradient of 1 for each of p, q" in payload(p, q)["start"]["sentence"]
 
 
 def test_numbers_that_json_does_not_have_are_words():

@@ -209,7 +209,9 @@ def test_a_freed_graph_is_refused_before_anything_runs(t):
 def test_a_tensor_that_is_not_one_number_needs_gradient(t):
     w = t.tensor([1.0, 2.0], requires_grad=True)
     y = w * w
-    with pytest.raises(RuntimeError, match=r"starts from one number, but y has shape \(2,\): pass gradient="):
+    with pytest.raises(
+        RuntimeError, match=r"needs a single number to start from, but y has shape \(2,\): pass gradient="
+    ):
         viz.trace(y)
     with pytest.raises(RuntimeError, match=r"gradient= has shape \(3,\), but y has shape \(2,\)"):
         viz.trace(y, gradient=t.ones(3))

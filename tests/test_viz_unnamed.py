@@ -184,7 +184,7 @@ def test_a_fold_that_means_no_module_says_what_there_is(t):
         .picture.notes[0]
         .startswith("fold=9 is more than the depth of the modules here, 1")
     )
-    texts = "fold='nothing' means none of the modules here: 3 Linear, 1 Sequential."
+    texts = "fold='nothing' matches none of the modules here: 3 Linear, 1 Sequential."
 
     def nothing(module):
         return False

@@ -65,7 +65,7 @@ def record(
         sys.argv = before
     if callable(found) and not is_tensor(found):
         wanted = "a tensor such as the loss, or a function without arguments that returns it"
-        raise CannotStep(f"{name!r} of {file} takes arguments: name {wanted}")
+        raise CannotStep(f"{name!r} of {file} takes arguments. Name {wanted}")
     tensors = {key: value for key, value in scope.items() if not key.startswith("_") and is_tensor(value)}
     if found is None:
         known = ", ".join(tensors) or "none"
@@ -87,7 +87,7 @@ def _needs_arguments(function: Callable[..., Any]) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m viz",
-        description="Write the backward pass of a script as a page that steps.",
+        description="Write the backward pass of a script as a page that you can step through.",
         usage="%(prog)s [options] FILE.py:NAME [-- the script's arguments]",
     )
     add = parser.add_argument

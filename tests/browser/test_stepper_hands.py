@@ -91,7 +91,7 @@ def test_a_click_on_an_edge_shows_what_goes_along_it(browser: Browser, tmp_path:
         )
         pane.page.mouse.click(x, y)
         pop = pane.page.get_by_role("dialog", name="Details")
-        expect(pop).to_contain_text(f"not yet: in step {at}")
+        expect(pop).to_contain_text(f"not yet; sent in step {at}")
         pane.press(*["ArrowRight"] * at)
         pane.at(at)
         shown = pop.locator(".mgv-array").get_attribute("data-values")

@@ -118,7 +118,7 @@ class SceneAnalysis:
             and (wrong := wrong_sign(self.table))
             and curve.end < curve.start - 0.1 * abs(curve.start)
         ):
-            text = f"{wrong[0]}, and training makes it {a} → {b}: {wrong[1]}."
+            text = f"{wrong[0]}, and training takes it from {a} to {b}: {wrong[1]}."
             yield self.at_function("sign", self.all, 0, text)
             return
         if (name := loss_name(scene, 0)) and (below := curve.known < 0).any():
@@ -129,7 +129,7 @@ class SceneAnalysis:
         up = int(np.sum(along > 0))
         if len(along) > PERSISTS and up >= UPHILL * len(along) and np.mean(along) > 0.1 and not curve.learns:
             share = f"all {up} steps" if up == len(along) else f"{up} of {len(along)} steps"
-            text = f"The parameters move along their gradient, not against it, in {share} that were measured: uphill."
+            text = f"In {share} that were measured, the parameters move along their gradient instead of against it: uphill."
             yield self.at_function("sign", self.all, 0, text)
 
     def beginning(self, curve: LossCurve) -> Iterator[Finding]:

@@ -19,7 +19,6 @@ from ..read.text import one_line, plural
 from .analysis import SceneAnalysis
 from .findings import Finding
 from .frame_table import FrameTable
-from .loss_curve import loss_text
 from .norms import numbers
 from .pass_hooks import PassHooks
 from .replay import ReplayedPass, SceneInfo
@@ -83,7 +82,8 @@ class Film(Played):
 
     def __repr__(self) -> str:
         seen = [x for x in self.losses if x is not None]
-        loss = f", loss {loss_text(seen[0])} → {loss_text(seen[-1])}" if seen else ""
+        # two digits: engines differ in the third
+        loss = f", loss {seen[0]:.2g} → {seen[-1]:.2g}" if seen else ""
         return f"Film({plural(len(self), 'frame')} of {plural(self._passes, 'step')}{loss})"
 
     def __len__(self) -> int:
@@ -235,7 +235,7 @@ class Film(Played):
         """Why the newest frame cannot be shown whole; empty if it can."""
         here, hooks, *_ = self._newest or (None, None)
         why = "" if hooks is None or hooks.saved is not None else hooks.info.why or hooks.why_not_saved
-        return why and f"step {self._steps[here]} is not kept whole: {why}"
+        return why and f"step {self._steps[here]} is not kept in full: {why}"
 
     def _hold_newest(self, for_good: bool = False) -> None:
         """Copy what the newest frame still holds, so that its pass can be replayed; nothing is laid out."""

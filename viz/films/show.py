@@ -121,7 +121,7 @@ class Films(Played):
         wrong = next((f for f in films if not hasattr(f, "_put_beside")), None)
         if wrong is not None:
             raise TypeError(
-                f"viz.beside shows films beside films, but one of these is {type(wrong).__name__}"
+                f"viz.beside needs either films only or passes only, but one argument is {type(wrong).__name__}"
             )
         self._films = list(films)
         titles = [f.title or f"film {k}" for k, f in enumerate(films, 1)]

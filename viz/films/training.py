@@ -178,7 +178,7 @@ def findings_of(
     out: list[Finding] = []
     if (step := training.graphless) is not None:
         text = f"The loss of step {step} has no graph, so no parameter gets a gradient from it: it was made from a number, "
-        text += "such as loss.item(), or detached, and asks for a gradient itself."
+        text += "such as loss.item(), or detached, and itself requires grad."
         out.append(Finding("missing", step, step, "", "", text))
     groups = {n: frozenset(a.table.names) for n, a in analyses.items()}
     frames: dict[frozenset, list[int]] = {}

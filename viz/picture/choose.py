@@ -28,7 +28,7 @@ LANES, DETAIL, WHOLE, BOXES = 12, 40, 400, 24
 PAGE = (1_100, 1_200)
 
 NOTHING = (
-    "Nothing to fold was found: no parameter has a name with a module in it, such as layer.weight, and nothing is repeated at "
+    "Nothing to fold was found: no parameter name contains a module, such as layer.weight, and nothing is repeated at "
     "least four times in a row."
 )
 FOLDS = "fold must be a depth (1, 2, ...), a class of modules or its name, a function of a module, True, False or None"

@@ -16,7 +16,7 @@ from types import ModuleType
 
 IN_BROWSER = sys.platform == "emscripten"
 NOT_LOADED = (
-    "Graphviz cannot be loaded: {}. On a Linux without a desktop three libraries may be missing; on Debian and Ubuntu: "
+    "Graphviz cannot be loaded: {}. On Linux without a desktop, three libraries may be missing; on Debian and Ubuntu: "
     "apt-get install libglib2.0-0 libxrender1 libxext6"
 )
 NOT_HERE = "A browser cannot write a {} file. Save a drawing as .svg, a stepper or a film as .html, or run this on a computer."

@@ -110,7 +110,7 @@ class Lanes(View):
         """A result and its gradient."""
         out = f.output(nr)
         value = out.value or self.recomputed.get(f)
-        kept = f"value {value.short()}" if value else "its value is not kept: viz.record() remembers it"
+        kept = f"value {value.short()}" if value else "its value is not kept; viz.record() would keep it"
         kept += ", recomputed" * (value is not out.value)
         parts = sum(e.nr == nr for e in f.users) + ((f, nr) in self.roots)
         about = [f"sum of {parts}"] * (parts > 1) + ["hook"] * bool(out.hooks)

@@ -39,7 +39,7 @@ def leaf_tooltip(f: Function, now: bool = True) -> str:
 
 
 def function_tooltip(f: Function) -> str:
-    parts = [f"{f.name} goes back from {', '.join(o.name or '?' for o in f.outputs[:4])}"]
+    parts = [f"{f.name} is the backward function of {', '.join(o.name or '?' for o in f.outputs[:4])}"]
     for name, rule in zip(rules.input_names(f), rules.words_of(f, operand_names(f)), strict=True):
         parts.append(f"{name}: {rule}" if rule else name)
     kept = [f"{s.name} {'(' + s.state + ')' if s.state != 'kept' else ''}".strip() for s in f._saved or ()]
@@ -109,7 +109,7 @@ class View:
         column = Column.of([sub_line(fit(name, 90, SUB)), sub_line(shape, "note", TINY)], 30, 8, 5)
         tip = f"{e.label or shape}: a constant, no gradient is computed for it"
         if not e.label and e.value is None:
-            tip = "an input that does not require grad; the graph saves nothing of it"
+            tip = "an input that does not require grad; the graph saves nothing from it"
         return self.p.add("none", "stub", column, tip, name=name, value=e.value)
 
     def plain_tensor(self, e: Edge) -> Item:

@@ -180,7 +180,7 @@ def _of_forward(
     failure.given = "The line names" if isinstance(node, ast.Raise | ast.Assert) else failure.given
     failure.ran = sum(bool(f.edges) for f in graph.functions)
     before = f"{plural(failure.ran, 'operation')} had" if failure.ran else "Nothing had"
-    failure.notes = [f"{before} been computed before it.", *_first_nan(graph)]
+    failure.notes = [f"{before} run before it.", *_first_nan(graph)]
     _add_failed(failure, operation, text or here.place.code, found)
     return failure
 
@@ -314,7 +314,7 @@ def of_pass(
             shape, dtype, state = (s.value.shape, s.value.dtype, "") if s.value else (None, None, s.text)
             failure.operands.append(Operand(s.name, s.label, shape, dtype, s.value, state=state))
     if ran is None:
-        failure.notes = ["It is not known how far the pass had come."]
+        failure.notes = ["It is not known how far the pass had got."]
         return failure
     for f in graph.functions:
         f.unreached = f not in done and f is not failed

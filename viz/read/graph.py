@@ -301,7 +301,7 @@ def _instead(x: Any, verb: str) -> str:
     if isinstance(x, Mapping):
         return _which_entry(x)
     if type(x).__module__.startswith(f"{__name__.partition('.')[0]}."):
-        return "Pass the tensor itself, not what viz made of it."
+        return "Pass the tensor itself, not what viz made from it."
     own = vars(x) if hasattr(x, "__dict__") else {}
     held = next((key for key, value in own.items() if is_tensor(value)), None)
     if held:

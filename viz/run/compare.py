@@ -111,7 +111,7 @@ def compare(
     left, right = two(passes, "compare")
     first, second = check_labels(labels, 2, "compare")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
-        raise ValueError(f"tolerance must be a number that is not negative, not {tolerance!r}.")
+        raise ValueError(f"tolerance must be a number of at least 0, not {tolerance!r}.")
     called = named(names)
     a, b = (recorded(given, "compare", called, _frame) for given in (left, right))
     same = _match(a.graph, b.graph)
@@ -128,7 +128,7 @@ def two(passes: Sequence[Any], verb: str) -> tuple[Any, Any]:
     """Two passes, given separately or as a list; ValueError for any other number."""
     found = list(passes[0]) if len(passes) == 1 and isinstance(passes[0], list | tuple) else list(passes)
     if len(found) != 2:
-        wanted = f"viz.{verb} puts two passes beside each other"
+        wanted = f"viz.{verb} needs two passes"
         raise ValueError(f"{wanted}, but got {len(found)}: viz.{verb}(a, b).")
     return found[0], found[1]
 

@@ -194,7 +194,7 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list[Any]:
     if len(given) != (n := len(graph.roots)):
         raise ValueError(
             f"viz.{verb} got {plural(n, 'tensor')}, so gradient= must be {'one tensor' if n == 1 else f'a list of {n}'} "
-            "(None for a tensor that is one number)."
+            "(None for a tensor with a single number)."
         )
     for root, g in zip(graph.roots, given, strict=True):
         out = root.function.outputs[root.nr]
@@ -202,10 +202,10 @@ def _gradients(graph: Graph, gradient: Any, verb: str) -> list[Any]:
         if g is None and size_of(shape) != 1:
             made_up = not out.name or re.fullmatch(r"t\d+′*", out.name)
             total = "its sum()" if made_up else f"{operand(out.name)}.sum()"
-            advice = f"take a scalar of it, such as {total}."
+            advice = f"reduce it to a scalar, such as {total}."
             if verb not in ("explore", "beside"):
                 advice = f"pass gradient= with this shape (for example ones), or {advice}"
-            start = f"viz.{verb} starts from one number, but {out.name}"
+            start = f"viz.{verb} needs a single number to start from, but {out.name}"
             raise RuntimeError(f"{start} has shape {shape}: {advice}")
         if g is not None:
             if not hasattr(g, "shape") or not is_tensor(g):

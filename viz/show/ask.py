@@ -117,7 +117,7 @@ def _about_parts(p: Pass, i: int) -> list[Mistake]:
         if part is None:
             continue
         sender = p.name(step["incoming"][k]["from"])
-        says = f"That is the part from {sender} alone. The node must wait until all {len(p.parts[i])} parts are there."
+        says = f"That is the part from {sender} alone. The node must wait until all {len(p.parts[i])} parts have arrived."
         if last := k == len(p.parts[i]) - 1:
             says = f"That is the part from {sender} alone, the last to arrive: it has overwritten the others. Parts are added."
         found.append(Mistake(part, "overwrite" if last else "early", says))
@@ -188,7 +188,7 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
     after = array_of(accumulate["after"], finite=False)
     leaf = accumulate["leaf"]
     if before is not None and given is not None:
-        says = f"That is this pass alone. {leaf}.grad already held {nested(before.tolist())}, and backward adds to it."
+        says = f"That is only what this pass contributes. {leaf}.grad held {nested(before.tolist())}, and backward adds to it."
         found.append(Mistake(given, "overwrite", says))
     if len(p.parts[i]) > 1 and before is None:
         found += _about_parts(p, i)
@@ -266,7 +266,7 @@ def _question(p: Pass, i: int) -> dict | None:
     if step["accumulate"]:
         asked = step["accumulate"]["leaf"]
         kind, value, of = "stores", step["accumulate"]["after"], f"{asked}.grad"
-        text = f"{fires} fires next. What is {of} after it?"
+        text = f"{fires} fires next. What is {of} afterwards?"
     elif len(step["incoming"]) > 1 and not step.get("totals"):
         asked, kind, value, of = name, "total", step["total"], f"the gradient of {name}"
         text = f"{len(step['incoming'])} gradients meet at {name}. What does {step['name']} receive in total?"

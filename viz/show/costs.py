@@ -73,7 +73,7 @@ class Costs:
             raise ValueError(f"by must be 'kept', 'forward' or 'backward', not {by!r}.")
         check_options(None, direction, fold)
         if getattr(self.total, by) is None:
-            forward = "put the forward pass into viz.record()"
+            forward = "run the forward pass inside viz.record()"
             how = forward if by == "forward" else "call viz.costs(viz.trace(loss))"
             raise ValueError(f"No {by} times are known: {how}.")
         small = fold is None and len(self.graph) <= DETAIL
@@ -153,7 +153,7 @@ def costs(*tensors: Tensors | Trace, names: Names = None, _frame: FrameType | No
     if freed is not None and known is None:
         raise ValueError(
             f"The backward pass has freed what {freed.name} kept, so the cost of this graph is no longer known. "
-            "Call viz.costs before the pass, or give it the pass: viz.costs(viz.trace(loss))."
+            "Call viz.costs before the pass, or pass it a trace: viz.costs(viz.trace(loss))."
         )
     found = costs_of(known[0].graph, known[0]) if known is not None else costs_of(graph)
     graph.release()

@@ -171,7 +171,7 @@ class Explore(Live, widgets.VBox):
         self._cut: list[str] = []
         self._past: list[_State] = []
         self._last = ""  # what was changed last: dragging a slider counts as one change
-        hint = "Move a slider, or click an edge to cut it: what changes is described here."
+        hint = "Move a slider, or click an edge to cut it: the effect is described here."
         self.message = widgets.HTML(_said(hint))
         self.data, self._now = self._record()
         self.pane = Pane(data=sent(self.data), step=len(self.data["steps"]), options={"cut": True})
@@ -272,7 +272,7 @@ class Explore(Live, widgets.VBox):
         said = [f"{n} was {_short(a.values[n])} and is now {_short(b.values[n])}." for n in moved]
         for name, on in b.grad.items():
             if on != a.grad[name]:
-                said.append(f"{name} {'requires' if on else 'does not require'} grad now.")
+                said.append(f"{name} {'now requires' if on else 'no longer requires'} grad.")
         for label in b.cut:
             if label not in self.edges:
                 said.append(f"The edge {label} that was cut is not in this graph.")
@@ -298,7 +298,7 @@ class Explore(Live, widgets.VBox):
         """Give leaves new numbers: ``set(x=1.0, w=[1, 2])``. Raises KeyError or ValueError if that is impossible."""
         for name, value in values.items():
             if name not in self.leaves:
-                raise KeyError(f"no leaf is called {name!r}; there are {', '.join(self.leaves)}")
+                raise KeyError(f"no leaf is called {name!r}; the leaves are {', '.join(self.leaves)}")
             leaf = self.leaves[name]
             new = leaf.numbers(value)
             if new.shape != leaf.values.shape:
@@ -314,7 +314,7 @@ class Explore(Live, widgets.VBox):
         """Cut edges, named as in ``edges``: no gradient is sent along them. Raises KeyError for other names."""
         for edge in edges:
             if edge not in self.edges:
-                raise KeyError(f"no edge is called {edge!r}; there are {', '.join(self.edges)}")
+                raise KeyError(f"no edge is called {edge!r}; the edges are {', '.join(self.edges)}")
         self._set_cut([*self._cut, *(e for e in dict.fromkeys(edges) if e not in self._cut)])
 
     def join(self, *edges: str) -> None:
@@ -405,5 +405,5 @@ def explore(
     check_options(view, direction, fold)
     if leaves is not None and not isinstance(leaves, Mapping):
         got = type(leaves).__name__
-        raise TypeError(f"viz.explore takes leaves by name, such as explore(f, x=2.0), not {got}.")
+        raise TypeError(f"viz.explore takes leaves by name, as in explore(f, x=2.0), not {got}.")
     return Explore(f, {**(leaves or {}), **values}, view=view, direction=direction, fold=fold)

@@ -59,7 +59,7 @@ def payload(
     if len(graph) > MOST_STEPS:
         raise ValueError(
             f"This graph has {len(graph):,} nodes; viz.step walks through at most {MOST_STEPS:,}. Take fewer time steps or "
-            "layers, or look at the whole with viz.draw (it folds what repeats) or viz.trace (plain Python objects)."
+            "layers, or view the whole graph with viz.draw, which folds repeated parts, or viz.trace (plain Python objects)."
         )
     known = remembered(graph) if first_freed(graph) is not None else None
     if known is None:
@@ -319,7 +319,7 @@ def _start(trace: Trace) -> dict:
     first = trace.steps[0].name if trace.steps else "nothing"
     title = one_line(trace.title)
     given = f"the gradient{'s that were' if len(trace.seeds) > 1 else ' that was'} given"
-    own = f"∂{title}/∂{title} = 1" if trace.of_what != "L" else f"1 at each of {title}"
+    own = f"∂{title}/∂{title} = 1" if trace.of_what != "L" else f"a gradient of 1 for each of {title}"
     start = given if trace.given and trace.of_what == "L" else own
     return {
         "sentence": f"The forward pass is done. The backward pass starts with {start} and fires {plural(n, 'node')}, "

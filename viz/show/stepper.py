@@ -155,7 +155,7 @@ def step(
     check_flags(insist=insist)
     if ask is None and (given or insist):
         option = "given" if given else "insist"
-        raise ValueError(f"{option}= is about the questions: it needs ask='gradients' or 'order'.")
+        raise ValueError(f"{option}= applies only to questions: it needs ask='gradients' or 'order'.")
     options: Any = {"view": view, "direction": direction, "fold": fold, "names": names}
     options |= {"saved": saved, "gradient": gradient, "inputs": inputs}
     options |= {"retain_graph": retain_graph, "create_graph": create_graph}

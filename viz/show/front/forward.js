@@ -12,6 +12,6 @@ abilities.forwardPanel = function (at) {
   return [
     this.column("Computes", h("p.name", h("code", made.operation ? `${made.name} = ${made.operation}` : made.name)), made.value ? arrayView(made.value) : null),
     this.column("Adds to the graph", this.chip(made.node)),
-    this.column("Keeps for the way back", saved.length ? saved : h("span.none", "nothing")),
+    this.column("Keeps for the backward pass", saved.length ? saved : h("span.none", "nothing")),
   ];
 };

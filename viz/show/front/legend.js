@@ -6,9 +6,9 @@ const KEYS = [["← →", "one step"], ["⇧← ⇧→", "part by part"], ["Home
 // [where it is used, its style, its meaning]; a style is listed if something in the picture has it, now or at another step
 const NODES = [[".node.value", "value", "a value of the forward pass"], [".node.gradient", "value gradient", "its gradient, in the lane below"], [".node.op", "op", "an operation"],
   [".node.function", "function", "backward function"], [".node.function, .node.fold", "function mgv-ready", "ready: everything it needs has arrived"], [".node.function, .node.fold", "function mgv-firing", "fires in this step"], [".node.function, .node.fold", "function mgv-done", "done, with the number of its step"],
-  [".node.leaf:not(.no-grad)", "leaf", "leaf that requires grad"], [".node.alias", "leaf alias", "the same leaf again"], [".node.accumulate", "accumulate", "AccumulateGrad adds to .grad"], [".node.fold", "fold", "a module, or several nodes, in one box: a double click opens it"],
+  [".node.leaf:not(.no-grad)", "leaf", "leaf that requires grad"], [".node.alias", "leaf alias", "the same leaf again"], [".node.accumulate", "accumulate", "AccumulateGrad adds to .grad"], [".node.fold", "fold", "a module, or several nodes, in one box; double-click to open it"],
   [".node.second", "second", "made by a backward pass (create_graph=True)"], [".node.custom", "custom", "a Function of your own"], [".node.none, .node.input", "none", "data or a constant: no gradient is computed"]];
-const EDGES = [["flow", "values flow forward"], ["forward", "a value goes into an operation"], ["backward", "a gradient will be sent; a click shows it"],
+const EDGES = [["flow", "values flow forward"], ["forward", "a value goes into an operation"], ["backward", "a gradient will be sent; click to see it"],
   ["backward mgv-active", "its gradient is sent in this step"], ["backward mgv-done", "its gradient was sent"], ["arrives", "arrives at the gradient of a value"], ["store", "added to .grad"], ["grad_fn", "the grad_fn of a tensor"], ["saved", "kept for the rule"], ["not_computed", "not computed: no grad is required"], ["cut", "cut by detach(), or by you"]];
 
 export const legend = {

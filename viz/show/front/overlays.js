@@ -134,7 +134,7 @@ export const overlays = {
       const all = this.time.sent[edge], known = all.filter((entry) => entry.at <= this.k), step = this.data.steps[all[0].at - 1];
       const out = step.outgoing.find((one) => one.edge === edge);
       return [h("p.subject", h("b", step.name), ` sends to ${this.nodeName(out.to)}`),
-        known.length ? known.map((entry) => h("div.part", arrayView(entry.array), h("span.note", `step ${entry.at}`))) : h("p.none", this.asking && this.options.ask === "order" ? "not yet" : `not yet: in step ${all[0].at}`)];
+        known.length ? known.map((entry) => h("div.part", arrayView(entry.array), h("span.note", `step ${entry.at}`))) : h("p.none", this.asking && this.options.ask === "order" ? "not yet" : `not yet; sent in step ${all[0].at}`)];
     };
     this.popUp(() => [edges.slice(0, 6).map(row), edges.length > 6 ? h("p.note", `and ${edges.length - 6} more`) : ""], event.clientX, event.clientY);
   },

@@ -29,7 +29,7 @@ export const panels = {
   flowPanel(k) {
     if (k === 0) {
       const seed = this.data.start && this.data.start.seed;
-      const says = this.data.of === "L" ? `What arrives at ${this.data.title}: the gradient of what follows. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`, note = (text) => h("p.note", text);
+      const says = this.data.of === "L" ? `The gradient that arrives at ${this.data.title}, from what follows it. The pass starts with it.` : `The gradient of ${this.data.title} with respect to itself. The pass starts with it.`, note = (text) => h("p.note", text);
       const more = [(this.drawn.notes || []).map(note), this.options.label ? null : note("→ moves on one step, ⇧→\u00a0one part.")], kept = this.keptBars();
       return [kept ? this.column("Kept for backward", kept, more) : seed ? this.column("Start", note(says), arrayView(seed), more) : null];
     }
@@ -60,7 +60,7 @@ export const panels = {
     else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, shown(one))));
     else if (step.wrong) rows.push(total("≠", "arrived", shown(step.total)));
     else if (!parts.length || (!step.accumulate && !(step.outgoing || []).some(({ value }) => value))) rows.push(total("=", "total", shown(step.total)));
-    else rows.push(total("=", "total", h("span.note", "what arrives, below")));
+    else rows.push(total("=", "total", h("span.note", "what arrives (listed below)")));
     if (step.wrong && !asked) rows.push(h("p.note", `${step.wrong}.`));
     return this.column("Receives", rows);
   },
@@ -112,7 +112,7 @@ export const panels = {
     const count = this.time.landedBy(k), last = this.terse ? 2 : 3, first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - last), count).reverse().map(({ f }) => f);
     const line = (f, room) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
-      if (el.shown !== entry || el.room !== room) el.replaceChildren(h("span.subject", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds an earlier pass") : arrayView(entry ? entry.array : leaf.before, 120, room < 120 ? room : null));
+      if (el.shown !== entry || el.room !== room) el.replaceChildren(h("span.subject", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds the gradient of an earlier pass") : arrayView(entry ? entry.array : leaf.before, 120, room < 120 ? room : null));
       Object.assign(el, { shown: entry, room });
       el.classList.toggle("mgv-changed", entry !== null && entry.at === k);
       return el;

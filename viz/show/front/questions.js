@@ -88,7 +88,7 @@ Object.assign(abilities, {
     const ready = (this.time.members[id] || [id]).find((f) => question.ready.includes(f)); // for a folded box, any node in it that is ready
     const who = ready ?? this.time.members[id]?.[0] ?? id, at = this.time.fired[who]?.at(-1);
     if (question.ready.includes(who)) {
-      const more = who === question.next ? "" : ` It may fire. Of the ready ones the engine takes the newest first: ${this.nodeName(question.next)}.`;
+      const more = who === question.next ? "" : ` It may fire. Of the ready nodes, the engine takes the newest first: ${this.nodeName(question.next)}.`;
       this.note(n, this.nodeName(who), "right");
       return this.reveal(n, "right", more);
     }
