@@ -20,7 +20,7 @@ from .values import describe
 
 MANY = 20_000  # firings, on graphs of a dozen nodes
 TOO_MANY = (
-    "It was stopped after 20,000 firings, and the graph has a dozen nodes. Take each node *out* of `ready` when it is fired "
+    "It was stopped after 20,000 firings, but the graph has only a dozen nodes. Take each node *out* of `ready` when it is fired "
     "(`choose` does), and put it in once: when its count is 0."
 )
 DEEP = 3000  # operations in a row: more than Python's recursion limit
@@ -51,7 +51,7 @@ def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tup
     if len(grads) != inputs:
         if inputs == 0:
             raise Complaint("There is nothing behind a leaf: `backward` returns an empty tuple, `return ()`.")
-        raise Complaint(f"`backward` returns {len(grads)} gradients, but the node has {inputs} inputs.")
+        raise Complaint(f"`backward` must return one gradient per input: {inputs} here, not {len(grads)}.")
     if any(part is None for part in grads):
         raise Complaint(
             "`None` is for an input that did not ask, and `edge` takes care of that already. A rule gives each input its gradient."
@@ -60,7 +60,7 @@ def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tup
 
 
 READ_ONLY = (
-    "That line writes into the array that arrived (`*=`, `+=` and `out=` do). It is the engine's: an addition passes *the same* "
+    "That line writes into the array that arrived (`*=`, `+=` and `out=` do). The array belongs to the engine: an addition passes *the same* "
     "array to both of its inputs, and the other one would get your changed numbers. Make a new array."
 )
 
@@ -399,31 +399,31 @@ EXERCISES: list[Exercise] = [
         7.1 plus-equals
         solution: engine.AccumulateGrad
         probe: accumulate_probe
-        why: The first gradient is copied, because the engine may hand the same array to several leaves. All later ones are added. With `=` instead of `+=`, a leaf that is used in two passes would remember only the last one.
+        why: The first gradient is copied, because the engine may hand the same array to several leaves. All later ones are added. With `=` instead of `+=`, a leaf that is used in two passes would keep only the gradient of the last one.
         shows: None, then a copy, then plus-equals. PyTorch's `AccumulateGrad` does the same, and avoids the copy where nothing else refers to the array.
         hint: If nothing is there yet, `self.variable.grad` becomes what arrives.
         hint: If something is there, what arrives is *added*: `+=`.
         hint: An addition passes the same array to both of its inputs. If both leaves keep that one array, `+=` on one changes the other: keep a copy, `grad.copy()`.
 
         grad.copy() => grad                       :: The array that arrived first was kept, and now it is written into.
-        grad.copy() => np.zeros_like(grad)        :: The first gradient got lost: it was used to make the zeros, and never added.
-        copy => clone                             :: What arrives is an array. Its copy is made by `grad.copy()`; tensors say `clone`.
+        grad.copy() => np.zeros_like(grad)        :: The first gradient got lost: you begin with zeros, and never add it.
+        copy => clone                             :: What arrives is an array. Copy it with `grad.copy()`; `clone` is for tensors.
         return () =>                              :: `backward` returns nothing. Is there a `return`?
         self.variable.grad += grad => grad += self.variable.grad; self.variable.grad = grad :: That line writes into the array that arrived
         else: => ;; self.variable.grad += grad => :: Only the first gradient is kept. What comes later has to be added.
         self.variable.grad += grad => self.variable.grad = (self.variable.grad + grad) / 2 :: That is the mean of what arrived. Nothing is averaged at a leaf: each pass, and each path, *adds* its part.
         self.variable.grad += grad => self.variable.grad = grad :: The second gradient has replaced the first. This is the `=` instead of `+=` of lesson 4: gradients *add up*.
-        self.variable.grad = grad.copy() => self.variable.grad = np.ones_like(grad) + grad :: The sum begins with a one. Begin with what arrives, or with zeros and add.
-        self.variable.grad = grad.copy() => self.variable.grad = grad.copy() + grad :: The first gradient was counted twice: it is put there, and then added as well.
+        self.variable.grad = grad.copy() => self.variable.grad = np.ones_like(grad) + grad :: The sum begins at 1. Begin with what arrives, or with zeros and add.
+        self.variable.grad = grad.copy() => self.variable.grad = grad.copy() + grad :: The first gradient was counted twice: you put it into `.grad`, and then add it as well.
         return () => return (grad,) :: There is nothing behind a leaf: `backward` returns an empty tuple
         grad.copy() => grad.copy :: `grad.copy` without brackets only names the method.
-        grad.copy() => self.variable.data ;; self.variable.grad += grad => self.variable.grad = self.variable.grad + grad :: That is what the leaf itself holds, `data`. Its `.grad` begins with what *arrives*.
-        self.variable.grad += grad => self.variable.grad -= grad :: What arrives is *added* to what is there, not taken away.
-        self.variable.grad += grad => self.variable.grad *= grad :: At a leaf nothing is multiplied: the paths have been multiplied on their way. Here they *add*.
-        self.variable.grad += grad => self.variable.grad += 2 * grad :: The second gradient counts twice. Each is added once.
-        self.variable.grad += grad => self.variable.grad = np.maximum(self.variable.grad, grad) :: The larger one does not win. What arrives is added, whatever its size.
-        self.variable.grad = grad.copy() => self.grad = grad.copy() :: It was put somewhere else. It belongs to the leaf: `self.variable.grad`.
-        self.variable.grad = grad.copy() => self.variable.grad = abs(grad) ;; self.variable.grad += grad => self.variable.grad += abs(grad) :: `abs` does not belong there: a gradient has a sign, and is added with it.
+        grad.copy() => self.variable.data ;; self.variable.grad += grad => self.variable.grad = self.variable.grad + grad :: That is the value of the leaf, `data`. Its `.grad` begins with what *arrives*.
+        self.variable.grad += grad => self.variable.grad -= grad :: What arrives is *added* to what is there, not subtracted.
+        self.variable.grad += grad => self.variable.grad *= grad :: At a leaf nothing is multiplied: the multiplying was done along the paths. Here their parts are *added*.
+        self.variable.grad += grad => self.variable.grad += 2 * grad :: You add the second gradient twice. Add each one once.
+        self.variable.grad += grad => self.variable.grad = np.maximum(self.variable.grad, grad) :: You keep only the larger gradient. Whatever arrives is added.
+        self.variable.grad = grad.copy() => self.grad = grad.copy() :: You put the gradient somewhere else. It belongs in the leaf: `self.variable.grad`.
+        self.variable.grad = grad.copy() => self.variable.grad = abs(grad) ;; self.variable.grad += grad => self.variable.grad += abs(grad) :: `abs` does not belong here: a gradient has a sign, and keeps it when it is added.
         """),
     exercise(r"""
         7.2 the rule of a product
@@ -431,8 +431,8 @@ EXERCISES: list[Exercise] = [
         probe: mul_probe
         why: In $a \cdot b$ each factor gets what arrives times *the other factor*. The node kept both: `_saved_self` is the first, `_saved_other` the second.
         shows: Each factor gets what arrived times the other one. This is the node that PyTorch has under the same name.
-        look: What does each factor meet in the product? What arrives is multiplied by that.
-        hint: The first entry is there already: what arrives, times the second factor. What does the second factor get?
+        look: What is each factor multiplied by in the product? Multiply what arrives by that.
+        hint: The first entry is already there: what arrives, times the second factor. What does the second factor get?
         hint: The first factor was kept under the name `self._saved_self`.
         hint: Fill in `grad * self._saved_self`.
 
@@ -442,22 +442,22 @@ EXERCISES: list[Exercise] = [
         grad * self._saved_other, grad * self._saved_other :: That is the second factor times what arrived: the gradient of the *first* factor. Swap the roles: what was the second factor multiplied by?
         grad * self._saved_other, self._saved_self   :: That is the local derivative alone, right only when 1 arrives. Multiply it by `grad`.
         grad * self._saved_other, grad               :: An *addition* passes on what arrives as it is. In a product it is multiplied by the other factor.
-        grad * self._saved_other, grad * self        :: `self` alone is the node. What it kept of the first factor is `self._saved_self`.
-        grad * self._saved_other, grad * _saved_self :: What a node has kept belongs to the node: `self._saved_self`.
+        grad * self._saved_other, grad * self        :: `self` alone is the node. The first factor, which it kept, is `self._saved_self`.
+        grad * self._saved_other, grad * _saved_self :: What a node keeps belongs to the node: `self._saved_self`.
         grad * self._saved_other, grad / self._saved_self :: You divide. What arrives is *multiplied* by the other factor, in both directions.
         grad * self._saved_other, -grad * self._saved_self :: No minus: when the second factor rises by 1, the product rises by the first.
-        grad * self._saved_other, grad * self._saved_self**2 :: The other factor comes in once, not squared.
-        grad * self._saved_other, grad * self._saved_input :: A node has kept what `mul` passes to `record`, under these names: `_saved_self` and `_saved_other`.
+        grad * self._saved_other, grad * self._saved_self**2 :: Multiply by the other factor itself, not by its square.
+        grad * self._saved_other, grad * self._saved_input :: The node keeps what `mul` passes to `record`, under the names `_saved_self` and `_saved_other`.
         grad * self._saved_other, None               :: `None` is for an input that did not ask
-        grad * self._saved_other,                    :: `backward` returns 1 gradients, but the node has 2 inputs.
+        grad * self._saved_other,                    :: `backward` must return one gradient per input: 2 here, not 1.
         grad * self._saved_other, grad + self._saved_self :: That adds. What arrives is *multiplied* by the local derivative, which is the other factor.
         grad * self._saved_other, grad * (self._saved_self + self._saved_other) / 2 :: That is the mean of the two factors. Nothing is averaged: the second factor gets what arrives times the whole first one.
         grad * self._saved_other / 2, grad * self._saved_self / 2 :: What arrives is not divided between the two factors. Each gets all of it, times the other factor.
-        grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. A factor is not multiplied by itself, but by the other one.
+        grad * self._saved_self, grad * self._saved_other :: The two are the wrong way round. Each factor gets what arrives times the *other* one.
         grad * self._saved_other, grad * self._saved_self * self._saved_other :: That multiplies by the product. The slope of $a \cdot b$ with respect to $b$ is $a$ alone.
         grad, grad                                   :: That is the rule of an *addition*: it passes on what arrives as it is. In a product each factor gets that times the other one.
         grad * self._saved_other, grad * self._saved_self.T :: A product with `*` works entry by entry: nothing is transposed.
-        grad * self._saved_other, grad * abs(self._saved_self) :: `abs` does not belong there: the other factor keeps its sign.
+        grad * self._saved_other, grad * abs(self._saved_self) :: `abs` does not belong here: the other factor keeps its sign.
         self._saved_other, self._saved_self          :: Those are the local derivatives alone, right only when 1 arrives. Multiply each by `grad`.
         """),
     exercise(r"""
@@ -467,27 +467,27 @@ EXERCISES: list[Exercise] = [
         why: The derivative of $\tanh$ is $1 - \tanh^2$: it can be written with the result alone. So the result is what the node keeps, and the input can be forgotten.
         shows: A forward, a rule, and what the rule needs: that is all that an operation is to an engine.
         look: The value is `np.tanh(x.data)`; the rule passes on what arrives times $1 - \tanh^2$.
-        hint: Look at `add` and `AddBackward0`: a class with the rule, a function that calls `record`. NumPy's is `np.tanh`.
+        hint: Look at `add` and `AddBackward0`: a class with the rule, a function that calls `record`. NumPy's function is `np.tanh`.
         hint: $\tanh' = 1 - \tanh^2$. So keep the result: `{"result": result}`. The rule finds it as `self._saved_result`.
         hint: The rule: `return (grad * (1 - self._saved_result**2),)`. Mind the comma: a tuple with one entry.
         hint: The function: `result = np.tanh(x.data)`, then `return record(result, TanhBackward0, [x], {"result": result})`.
 
         return (grad * (1 - self._saved_result**2),) => grad *= 1 - self._saved_result**2; return (grad,) :: That line writes into the array that arrived
         {"result": result} => {"result": x}        :: What is kept is an array, such as `result`. `x` is the whole Tensor.
-        return record(result, TanhBackward0, [x], {"result": result}) => return Tensor(result, True, TanhBackward0([x], {"result": result})) :: If no input asks for a gradient, there should be no node. `record` takes care of that: pass it the result, the kind, `[x]` and what to keep.
+        return record(result, TanhBackward0, [x], {"result": result}) => return Tensor(result, True, TanhBackward0([x], {"result": result})) :: If no input asks for a gradient, there should be no node. `record` takes care of that: pass it the result, the class of the node, `[x]` and what to keep.
         np.tanh(x.data) => np.tanh(x)              :: `x` is a Tensor, and NumPy cannot work with it. Its array is `x.data`.
         [x] => x                                   :: `record` takes a *list* of inputs, even for one: `[x]`.
         TanhBackward0, [x] => TanhBackward0(), [x] :: Pass the class itself, `TanhBackward0`, without brackets: `record` makes the node, if one is needed.
         {"result": result} => result               :: What is kept needs a name, so that the rule can find it: `{"result": result}`.
-        {"result": result} => {}                   :: The node has kept nothing under that name. Tell `record` what to keep: `{"result": result}`.
-        {"result": result} => {"result": x.data}   :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of it in the rule.
+        {"result": result} => {}                   :: The node kept nothing under that name. Tell `record` what to keep: `{"result": result}`.
+        {"result": result} => {"result": x.data}   :: The rule is right, but what was kept is the *input*. Keep `result`, or take the $\tanh$ of the input in the rule.
         instead of (grad * (1 - self._saved_result**2),):
         grad * (1 - self._saved_result**2)             :: For a single entry, write a comma after it
         None,                                          :: `None` is for an input that did not ask
         grad + (1 - self._saved_result**2),            :: That adds. What arrives is *multiplied* by the local derivative.
-        grad * (1 + self._saved_result**2),            :: A minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter on both sides, not steeper.
+        grad * (1 + self._saved_result**2),            :: It should be a minus: $\tanh' = 1 - \tanh^2$. The curve gets flatter on both sides, not steeper.
         grad * (self._saved_result**2 - 1),            :: The sign is flipped: $1 - \tanh^2$. The curve rises everywhere.
-        grad * (1 - np.tanh(self._saved_result) ** 2), :: The $\tanh$ is taken twice: what was kept is the *result* already. Square it as it is.
+        grad * (1 - np.tanh(self._saved_result) ** 2), :: The $\tanh$ is taken twice: what the node kept is already the *result*. Square it as it is.
         grad * 1 - self._saved_result**2,              :: Python multiplies before it subtracts. Use brackets: `grad * (1 - ...)`.
         grad / (1 - self._saved_result**2),            :: You divide. What arrives is *multiplied* by the local derivative.
         grad * (1 - 2 * self._saved_result),           :: $\tanh^2$ is a square, not twice the value.
@@ -496,7 +496,7 @@ EXERCISES: list[Exercise] = [
         grad * (1 - self._saved_result),               :: The result has to be squared: $\tanh' = 1 - \tanh^2$.
         grad * self._saved_result * (1 - self._saved_result), :: That is the rule of the *sigmoid*. For $\tanh$ it is $1 - \tanh^2$.
         grad * self._saved_result,                     :: That multiplies by the value of $\tanh$. You need its slope, $1 - \tanh^2$.
-        grad,                                          :: That passes on what arrives as it is. The local derivative is missing: times $1 - \tanh^2$.
+        grad,                                          :: That passes on what arrives as it is. The local derivative is missing: multiply by $1 - \tanh^2$.
         grad * (1 - self._saved_result) ** 2,          :: That squares the difference. It should be $1 - \tanh^2$: square the result alone.
         """),
     exercise(r"""
@@ -505,21 +505,21 @@ EXERCISES: list[Exercise] = [
         cases: _unbroadcast_cases
         strict: True
         gives: (np.ndarray, np.generic)
-        why: What broadcasting copied was used several times, and where something is used several times its gradients add. Axes that were put in front are summed away; an axis that was stretched from 1 is summed back to 1.
+        why: What broadcasting copied was used several times, and where something is used several times, its gradients are added. Axes that were put in front are summed away; an axis that was stretched from 1 is summed back to 1.
         shows: What fans out on the way forward is summed on the way back. It is the plus of the diamond again.
-        look: Print `grad.shape` and `shape` next to each other: which axes are too many, and which were stretched from 1?
+        look: Print `grad.shape` and `shape` next to each other: which axes are extra, and which were stretched from 1?
         hint: It is the `unbroadcast` of lesson 6, this time for NumPy arrays. First the extra axes, then the axes of size 1.
-        hint: As long as `grad.ndim` is larger than `len(shape)`, sum over axis 0. A `while` does it.
+        hint: As long as `grad.ndim` is larger than `len(shape)`, sum over axis 0, in a `while` loop.
         hint: Then, for each axis where `shape` says 1: `grad = grad.sum(axis=axis, keepdims=True)`.
 
         engine.unbroadcast(grad, shape).tolist()      :: Return an `ndarray`: the caller computes with the result.
         axis=0 => axis=-1 :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go.
         grad.sum()                                    :: Everything was added up into one number. Only what was copied is summed: the result has the shape `shape`.
         grad                                          :: That is what arrived. A row that was added to two rows gets two gradients, and they have to be added.
-        grad[0] if len(shape) < 2 and shape else grad :: That keeps the gradient of the first copy and loses those of the others. They *add*.
-        grad.mean(axis=tuple(range(grad.ndim - len(shape)))) :: A mean makes it smaller. Each copy counts in full: *add* them.
-        grad.sum(axis=0) if grad.ndim > len(shape) else grad :: The axes in front are done. Now the axes that `shape` gives the size 1: they were stretched, and are summed with `keepdims=True`.
-        grad.sum(axis=tuple(range(grad.ndim - len(shape)))).sum(axis=tuple(i for i, n in enumerate(shape) if n == 1)) :: The sums are right, and the axes of size 1 have gone. `keepdims=True` keeps them.
+        grad[0] if len(shape) < 2 and shape else grad :: That keeps the gradient of the first copy and loses those of the others. *Add* them.
+        grad.mean(axis=tuple(range(grad.ndim - len(shape)))) :: A mean makes the gradient smaller. Each copy counts in full: *add* them.
+        grad.sum(axis=0) if grad.ndim > len(shape) else grad :: The axes in front are done. Now the axes that have size 1 in `shape`: they were stretched, so sum them with `keepdims=True`.
+        grad.sum(axis=tuple(range(grad.ndim - len(shape)))).sum(axis=tuple(i for i, n in enumerate(shape) if n == 1)) :: The sums are right, but the axes of size 1 are gone. `keepdims=True` keeps them.
         grad.sum(axis=0)                              :: Axis 0 is always summed. It should be summed only as long as there are more axes than `shape` has.
         np.ndim(grad) => grad.dim() :: These are arrays, and they have `grad.ndim` instead of `grad.dim()`, and `keepdims` instead of `keepdim`.
         np.ndim(grad) => grad.ndim ;; keepdims => keepdim :: NumPy writes it with an s: `keepdims=True`.
@@ -537,27 +537,27 @@ EXERCISES: list[Exercise] = [
         7.5 how many to wait for
         solution: engine.count_consumers
         probe: count_probe
-        why: Each node is put on the list once, when it is met for the first time. Each *edge* counts: `x * x` sends two gradients to `x`, so `x` waits for two.
-        shows: Now every node knows how many gradients it will receive. Before that many have come, it must not fire.
+        why: Each node is put on the list once, when the walk first reaches it. Each *edge* counts: `x * x` sends two gradients to `x`, so `x` waits for two.
+        shows: Now every node knows how many gradients it will receive. It must not fire before that many have arrived.
         look: Count, on paper, how many arrows lead *to* each node of the diamond. The root has none.
-        hint: For each parent of a node: one gradient will come from here, so its count goes up by 1.
-        hint: A parent that is met for the first time starts at 0 and goes on the list `todo`; one that is known already does not.
+        hint: For each parent of a node: one gradient will come from this node, so its count goes up by 1.
+        hint: A parent that you meet for the first time starts at 0 and goes on the list `todo`; one that you have met before does not.
         hint: `if parent not in waiting:` then `waiting[parent] = 0` and `todo.append(parent)`. Then, in any case, `waiting[parent] += 1`.
 
-        if parent not in waiting: => if True: ;; waiting[parent] = 0 => waiting.setdefault(parent, 0) :: Its consumers were counted once for each path that leads there. Put a node on the list only when it is met for the *first* time.
+        if parent not in waiting: => if True: ;; waiting[parent] = 0 => waiting.setdefault(parent, 0) :: Its consumers were counted once for each path that leads there. Put a node on the list only when you meet it for the *first* time.
         for parent, _ in node.next_functions => for parent, _ in dict(node.next_functions).items() :: `x * x` is one node that sends `x` *two* gradients. Count the edges, not the nodes.
-        waiting[parent] = 0 => waiting[parent] = 1 ;; waiting[parent] += 1 => pass :: A node that is known already gets another gradient from here: its count goes up by 1 at every edge.
-        todo.append(parent) => todo.append(parent); continue                    :: One too few: the edge by which a node is met for the first time counts as well.
-        waiting[parent] = 0 => waiting[parent] = 1                     :: One too many: the first edge that leads there counts twice, when the node is met and once more. Begin at 0, and add 1 for each edge.
-        waiting[parent] = 0 => :: A node that is met for the first time has no count yet. Give it one: `waiting[parent] = 0`.
-        todo.append(parent) => :: Only the parents of the root are in it. Each new parent goes on the list `todo`, so that its own parents are visited.
-        waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count is 0.
+        waiting[parent] = 0 => waiting[parent] = 1 ;; waiting[parent] += 1 => pass :: A node that you have met before gets another gradient from this one: its count goes up by 1 at every edge.
+        todo.append(parent) => todo.append(parent); continue                    :: The counts are one too low: the edge by which you first reach a node counts as well.
+        waiting[parent] = 0 => waiting[parent] = 1                     :: The counts are one too high: the first edge that leads to a node is counted twice. Begin at 0, and add 1 for each edge.
+        waiting[parent] = 0 => :: A node that you meet for the first time has no count yet. Give it one: `waiting[parent] = 0`.
+        todo.append(parent) => :: Only the root and its parents are in `waiting`. Each new parent goes on the list `todo`, so that its own parents are visited.
+        waiting = engine.count_consumers(root); waiting[root] += 1; return waiting :: The root waits for nothing: its gradient, the 1, is there from the start. Its count should be 0.
         waiting[parent] += 1 => waiting[parent] += waiting[node] :: Every count stays 0: nothing is added, or only the count of `node`, which begins at 0. Each arrow that leads to a node adds 1.
-        todo.append(parent) => todo.append(node) :: `node` has been visited. It is `parent` that is new, and has parents of its own: it goes on the list.
+        todo.append(parent) => todo.append(node) :: `node` has been visited. `parent` is the new one, with parents of its own: put it on the list.
         todo = [root] => todo = [] :: The loop never runs, because `todo` is empty. Begin with the root in it.
         waiting[parent] += 1 => waiting[parent] = len(parent.next_functions) :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
         waiting = {root: 0} => waiting = {} :: The root is missing. It waits for nothing, but it is one of the nodes: begin with `{root: 0}`.
-        waiting[parent] += 1 => waiting[node] += 1 :: It was counted at `node`, which sends. It is `parent` that will receive one more.
+        waiting[parent] += 1 => waiting[node] += 1 :: You counted at `node`, which sends. `parent` is the one that will receive one more gradient.
         count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
         waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
         waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs after it. Only that one should be skipped: `continue`.
@@ -573,23 +573,23 @@ EXERCISES: list[Exercise] = [
         7.6 the ready queue
         solution: engine.run
         probe: run_probe
-        why: A node goes into `ready` at the moment when its count reaches 0, which is once. By then everything that it should receive has been added up. So each node fires once, with the whole sum.
-        shows: 12 on the diamond, one firing per node on a graph with 1024 paths, twenty random graphs, and 3000 operations in a row. This is the engine of PyTorch, without its threads.
-        hint: Begin with the outer loop: it is folded into the text above the cell. Four steps are left, for each parent.
+        why: A node goes into `ready` at the moment when its count reaches 0, and that happens once. By then everything it should receive has been added up. So each node fires once, with the whole sum.
+        shows: Your engine finds 12 on the diamond, fires each node once on a graph with 1024 paths, and handles twenty random graphs and 3000 operations in a row. This is PyTorch's engine, without the threads.
+        hint: Begin with the outer loop: it is folded into the text above the cell. Then four steps remain for each parent.
         hint: Adding: if something has arrived at `parent` already, `arrived[parent] = arrived[parent] + part`; if not, `arrived[parent] = part`.
         hint: `waiting[parent] -= 1`, and then `if waiting[parent] == 0: ready.append(parent)`. Both belong inside the `for`.
 
         engine.fires_again                           :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was passed on twice. Fire once, when all has arrived.
         engine.fires_too_early                       :: 4 is $1 \cdot 2 \cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.
-        arrived[parent] = arrived[parent] + part => arrived[parent] = part :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
-        engine.overwrites                            :: 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
+        arrived[parent] = arrived[parent] + part => arrived[parent] = part :: Your engine finds 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
+        engine.overwrites                            :: Your engine finds 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
 
         arrived, ready = {root: grad}, [root]
         while ready:
             node = ready.pop(0)
             for parent, part in engine.parts_of(node, arrived[node]):
                 arrived[parent] = arrived.get(parent, 0) + part
-                ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total of that moment, in the order of the list. Count, and fire once: when all has arrived.
+                ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total at that moment, in the order of the list. Count, and fire once: when all has arrived.
 
         # All nodes at distance 1, then all at distance 2, ...; each once, by its shortest way to the root.
         distance, todo = {root: 0}, [root]
@@ -602,8 +602,8 @@ EXERCISES: list[Exercise] = [
         arrived = {root: grad}
         for node in sorted(distance, key=distance.get):
             for parent, part in engine.parts_of(node, arrived[node]):
-                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all paths are equally long there. Where a short path and a long one meet, *nearest first*, or first met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
-        arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] + here ;; arrived[parent] = part => arrived[parent] = here ;; grads = node(arrived.pop(node)) => here = arrived.pop(node); grads = node(here) :: 4 is 2 paths times 2: each parent got what had *arrived* at the node. It should get its `part`, which the rule has computed from that.
+                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all its paths are equally long. Where a short path and a long one meet, taking the *nearest* node first, or the one met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
+        arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] + here ;; arrived[parent] = part => arrived[parent] = here ;; grads = node(arrived.pop(node)) => here = arrived.pop(node); grads = node(here) :: 4 is the number of paths to `x`: each parent got what had *arrived* at the node. It should get its `part`, which the rule computed from that.
         engine.run(root, np.ones_like(grad)); return :: It begins with ones, whatever is passed to it. What arrives at the root is `grad`.
         waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
         while ready:
@@ -613,7 +613,7 @@ EXERCISES: list[Exercise] = [
                 waiting[parent] -= 1
                 if waiting[parent] == 0:
                     ready.append(parent) :: 3 is $1.5 \cdot 2$: the parts were averaged, at `y` and again at `x`. Nothing is averaged where paths meet: each brings its part, and they are *added*.
-        arrived[parent] + part => np.maximum(arrived[parent], part) :: The larger part does not win. `c` moves with both, so what comes back along both is added: `arrived[parent] + part`.
+        arrived[parent] + part => np.maximum(arrived[parent], part) :: You keep only the larger part. `c` moves with both, so what comes back along both is added: `arrived[parent] + part`.
         engine.follows_paths                         :: Each part is passed on separately as it arrives. The sums come out right, but a node fires once for every path: $2^{10} = 1024$ after ten doublings. Wait, add up, then fire once.
 
         arrived, ready, seen = {root: grad}, [root], {root}
@@ -623,7 +623,7 @@ EXERCISES: list[Exercise] = [
                 arrived[parent] = arrived.get(parent, 0) + part
                 if parent not in seen:
                     seen.add(parent)
-                    ready.append(parent) :: 8 is $2 \cdot 2 \cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is met first.
+                    ready.append(parent) :: 8 is $2 \cdot 2 \cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is first met.
 
         arrived = {root: grad}
 
@@ -632,7 +632,7 @@ EXERCISES: list[Exercise] = [
                 arrived[parent] = arrived.get(parent, 0) + part
                 visit(parent)
 
-        visit(root) :: Each node, and the leaf too, passes on its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.
+        visit(root) :: Each node, and the leaf too, fires with its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.
 
         arrived, seen = {root: grad}, set()
 
@@ -643,32 +643,32 @@ EXERCISES: list[Exercise] = [
                 if parent not in seen:
                     visit(parent)
 
-        visit(root) :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two. What comes later is lost. Wait until the count is 0.
+        visit(root) :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two parts. What comes later is lost. Wait until the count is 0.
 
         arrived, ready = {root: grad}, [root]
         while ready:
             node = ready.pop()
             for parent, part in engine.parts_of(node, arrived[node]):
                 arrived[parent] = arrived.get(parent, 0) + part
-                ready.append(parent) :: A node goes into `ready` at *every* arrival, and fires with the total of that moment. Put it in once: when its count is 0.
-        node(arrived.pop(node)) => node(grad) :: Each node was fired with the 1 from the start. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
-        arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] * part :: The parts were multiplied. Along a path gradients multiply, and the nodes do that. Where paths meet they *add*: `+ part`.
+                ready.append(parent) :: A node goes into `ready` at *every* arrival, and fires with the total at that moment. Put it in once: when its count is 0.
+        node(arrived.pop(node)) => node(grad) :: Every node was fired with `grad`, the 1 that arrives at the root. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
+        arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] * part :: The parts were multiplied. Multiplying is for the steps along a path, and the nodes do it. Where paths meet, parts are *added*: `+ part`.
         node(arrived.pop(node)) => node.backward(arrived.pop(node)) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
         engine.count_consumers(root)                 :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
-        for (parent, _), part in => for parent, part in :: The keys of the dictionaries are nodes, and that is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
+        for (parent, _), part in => for parent, part in :: The keys of the dictionaries are nodes, but your `parent` is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
         arrived[parent] = arrived[parent] + part => arrived[parent] += part                                :: `+=` changes an array in place, and an addition had passed *the same* array to another node, which now has too much. Make a new one: `arrived[parent] = arrived[parent] + part`.
-        continue => pass :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Go on with the next one there, as `count_consumers` does.
+        continue => pass :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Skip these and go on with the next one, as `count_consumers` does.
         continue => break                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
         continue => return                              :: At the first `None` everything stops: `return` leaves the whole function. `continue` goes on with the next one.
-        arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes something out*: nothing has come for that node, or it has been taken out before, and the node is still in `ready`. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
-        waiting[parent] == 0 => True :: A node came out of `ready` and nothing was there for it: it was put in too early, or twice. At the start `ready` holds the root alone. Put a node in once: when its count is 0.
+        arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes something out*: nothing has arrived for that node; or it was taken out earlier, and the node is still in `ready`. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
+        waiting[parent] == 0 => True :: A node came out of `ready`, but nothing had arrived for it: it was put in too early, or twice. At the start `ready` holds only the root. Put a node in once: when its count is 0.
         arrived, ready = {root: grad}, [root]
         while ready:
             node = ready.pop()
             for parent, part in engine.parts_of(node, arrived.pop(node)):
                 arrived[parent] = arrived.get(parent, 0) + part
                 if parent not in ready:
-                    ready.append(parent) :: `y` fires with the 2 that came first, and again when the 1 comes. The sums are right, but the number of firings doubles wherever paths meet. Wait until the count is 0.
+                    ready.append(parent) :: `y` fires with the 2 that came first, and again when the 1 arrives. The sums are right, but the number of firings doubles wherever paths meet. Wait until the count is 0.
         waiting[parent] -= 1 => :: Only the root fired. Does `waiting[parent]` go down by 1 with each part? Does `parent` go into `ready` when it is 0? And does `while ready:` go on after the first node?
         waiting, arrived, ready = engine.count_consumers(root), {root: grad}, [root]
         while ready:
@@ -680,7 +680,7 @@ EXERCISES: list[Exercise] = [
                     ready.append(parent)
                 elif waiting[parent] == 1:
                     waiting[parent] = 99
-                    ready.append(parent) :: It fires while one gradient is still missing. That one comes too late, or makes it fire a second time. Ready means that the count is 0.
+                    ready.append(parent) :: A node fires while one of its gradients is still missing. That one comes too late, or makes the node fire a second time. Ready means that the count is 0.
         order, seen = [], set()
 
         def visit(node):

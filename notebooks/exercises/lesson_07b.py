@@ -38,7 +38,7 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
         if node is None:
             raise Complaint("`choose` returns nothing. Is there a `return`?")
         if not isinstance(node, Standing):
-            raise Complaint(f"`choose` should return a node from `ready`, and returns {describe(node, 40)}.")
+            raise Complaint(f"`choose` should return a node from `ready`, but it returns {describe(node, 40)}.")
         case = f"Out of nodes with the numbers {numbers}"
         yield f"{case}: the one that was chosen", str(node.sequence)
         yield f"{case}: what stays in `ready`", str(sorted(n.sequence for n in ready))
@@ -83,7 +83,7 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
 def runs_of_the_loss(seen: dict[str, Any]) -> str:
     """What is wrong with a step that matches no listed answer, if the number of times the loss was computed shows it."""
     if same(seen.get("w after step 1 on the loss w * w, from 5 with lr 0.3"), np.array(5.0), 0.0):
-        return "Nothing has moved: after the step the parameter is what it was before. Write into its numbers, `p.data`."
+        return "Nothing has moved: after the step the parameter is the same as before. Change its numbers, `p.data`."
     counts = [int(value) for label, value in seen.items() if "computed" in label]
     if counts and max(counts) > 1:
         return (
@@ -112,12 +112,12 @@ QUESTIONS: list[Question] = [
         7b.a x.grad after a second c.backward() with this engine
         truth: _second_pass()
         found: Yes: 12 and 12 again. Our nodes free nothing, so the second pass runs, and `AccumulateGrad` adds.
-        missed: The second pass brings 12 once more, and `AccumulateGrad` adds it to the 12 that is there: 24.
+        missed: The second pass brings 12 once more, and `AccumulateGrad` adds it to the 12 that is already there: 24.
 
         12.0  :: 12 is what each pass brings. `AccumulateGrad` adds the second one to the first: 24.
-        None  :: PyTorch raises an error here, because the multiplications have freed what they kept. Our nodes free nothing.
+        None  :: PyTorch raises an error here, because the multiplications freed what they had kept. Our nodes free nothing.
         144.0 :: Nothing is multiplied: the second 12 is *added* to the first.
-        36.0  :: The second pass begins with a 1 again, and brings 12, not 24. $12 + 12$.
+        36.0  :: The second pass begins with a 1 again, and brings 12, not 24. So `x` gets $12 + 12$.
         """),
     question(r"""
         7b.b when a leaf near the loss gets its gradient
@@ -136,20 +136,20 @@ EXERCISES: list[Exercise] = [
         solution: engine.choose
         probe: choose_probe
         why: `max` with a `key` compares the sequence numbers and returns the node. `remove` takes that node out of the list.
-        shows: Newest first, and AccumulateGrad, whose number is infinite, before everything: this is PyTorch's order.
+        shows: Newest first, and AccumulateGrad, whose number is infinite, before everything else: this is PyTorch's order.
         hint: Two things: find the node, and take it out of the list.
-        hint: `max(ready, key=lambda node: ...)` finds the node for which something is largest. What is it here?
-        hint: The something is `node.sequence`. Then take the node out of the list: `ready.remove(node)`, and return it.
+        hint: `max(ready, key=lambda node: ...)` finds the node for which something is largest. What should that be?
+        hint: It is `node.sequence`. Then take the node out of the list: `ready.remove(node)`, and return it.
 
-        ready.remove(node) => ready.pop() :: `pop()` takes out the last one of the list, whichever was chosen. Take out the chosen one: `ready.remove(node)`.
+        ready.remove(node) => ready.pop() :: `pop()` removes the last node in the list, whichever one was chosen. Remove the chosen one: `ready.remove(node)`.
         ready.pop()                                :: That is the one that was put into the list last. Take the one that was *made* last: the largest `node.sequence`.
         ready.pop(0)                               :: That is the one that has waited longest. Take the largest `node.sequence`.
         max => min :: That is the oldest: `min` takes the smallest number, `max` the largest.
-        max(ready, key=lambda node: node.sequence) :: The right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
+        max(ready, key=lambda node: node.sequence) :: That is the right node, but it is still in `ready`, and would fire for ever. Take it out: `ready.remove(node)`.
         max(node.sequence for node in ready)       :: `choose` should return a node
-        max(ready)                                 :: Nodes as such cannot be compared. Say by what: `max(ready, key=lambda node: node.sequence)`.
-        max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: The right node, but all the others are gone from `ready` as well, and would never fire. Take out that one alone: `ready.remove(node)`.
-        ready[0] :: That is the one that waits longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
+        max(ready)                                 :: Two nodes cannot be compared directly. Say what to compare: `max(ready, key=lambda node: node.sequence)`.
+        max(ready, key=lambda node: node.sequence) => max(ready, key=lambda n: n.sequence) ;; remove(node) => clear() :: That is the right node, but all the others are gone from `ready` as well, and would never fire. Remove only that one: `ready.remove(node)`.
+        ready[0] :: That is the one that has waited longest, and it stays in `ready`. Take the one with the largest `node.sequence`, and take it *out*.
         """),
     exercise(r"""
         7b.2 a step of training
@@ -167,15 +167,15 @@ EXERCISES: list[Exercise] = [
         p.data -= lr * p.grad => p.data += lr * p.grad                            :: It went uphill. The gradient says where the loss *grows*: go against it.
         p.data -= lr * p.grad => p.data = lr * p.grad                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
         p.data -= lr * p.grad => p.data -= p.grad                      :: The whole gradient was used as the step. Multiply it by `lr`.
-        p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. What has to change are the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
-        p.grad = None => pass ;; p.data -= lr * p.grad => p.data -= lr * p.grad; p.grad = None :: It clears *after* the step. What was in `.grad` before the first one, from an earlier pass, is then added. Clear at the beginning.
-        loss.backward() =>                           :: `p.grad` is `None` at that moment. Has `loss.backward()` run, and was nothing cleared after it?
+        p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. Change the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)
+        p.grad = None => pass ;; p.data -= lr * p.grad => p.data -= lr * p.grad; p.grad = None :: You clear *after* the step. So what an earlier pass left in `.grad` is added to the first gradient. Clear at the beginning.
+        loss.backward() =>                           :: `p.grad` is `None` when you use it. Did you forget `loss.backward()`, or clear the gradients after it?
         loss = loss_of() => ;; loss.backward() => loss_of.backward() :: `loss_of` is a function. The loss is what it returns: `loss = loss_of()`.
         return loss.data.item() => return loss :: Return the loss as a plain number: `loss.data.item()`.
         p.data -= lr * p.grad => p -= lr * p.grad :: `p` is a Tensor, and our Tensors have no minus. Its numbers are in `p.data`: `p.data -= lr * p.grad`.
         p.data -= lr * p.grad => p.data = p.data * (1 - lr * p.grad)                     :: The parameter was *multiplied*. A step subtracts `lr` times the gradient.
-        p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: The step has the length `lr`, however steep it is there. It is `lr` *times* the gradient.
-        return loss.data.item() => return loss_of().data.item() :: That is the loss *after* the step: `loss_of()` has been called once more. Return the loss that you ran backward from.
+        p.data -= lr * p.grad => p.data -= lr * np.sign(p.grad)                       :: Your step has the length `lr`, however steep the loss is. It should be `lr` *times* the gradient.
+        return loss.data.item() => return loss_of().data.item() :: That is the loss *after* the step: you called `loss_of()` once more. Return the loss on which you called `backward()`.
 
         for p in parameters:
             p.grad = None
@@ -189,26 +189,26 @@ EXERCISES: list[Exercise] = [
             loss = loss_of()
             loss.backward()
             p.data -= lr * p.grad
-        return loss.data.item() :: Everything is inside one loop, so for each parameter there is a separate loss and pass, from weights that have partly moved. Four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
-        loss.backward() => ;; p.data -= lr * p.grad => loss.backward(); p.data -= lr * p.grad :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and what they bring adds up. One pass fills all gradients.
+        return loss.data.item() :: Everything is inside one loop, so each parameter has its own loss and its own pass, after others have already moved. Do four separate things: clear *all*; one `loss_of()`; one `backward()`; move *all*.
+        loss.backward() => ;; p.data -= lr * p.grad => loss.backward(); p.data -= lr * p.grad :: `backward()` is inside the loop over the parameters: with two of them there are two passes, and their gradients add up. One pass computes all the gradients.
         lr * p => 0.3 * p                            :: 0.3 is the learning rate of one call. Use `lr`, whatever it is.
         p.grad = None => parameters[0].grad = None :: Only the first parameter's gradient is cleared. Clear all of them before the pass.
-        lr * p.grad => lr * abs(p.grad)              :: `abs` takes the sign away, and so every parameter moves down. Where the gradient is negative it has to move *up*.
-        loss = loss_of() => ;; loss.backward() => for _ in parameters: loss = loss_of(); loss.backward() :: The pass runs once for each parameter, and what the passes bring adds up. One pass fills all gradients.
-        lr * p.grad => lr / 2 * p.grad               :: The step is half as long as it should be. `lr` times the gradient, nothing more.
-        lr * p.grad => lr / len(parameters) * p.grad :: The step is shared out among the parameters. Each moves by `lr` times its own gradient.
+        lr * p.grad => lr * abs(p.grad)              :: `abs` removes the sign, so every parameter moves down. Where the gradient is negative it has to move *up*.
+        loss = loss_of() => ;; loss.backward() => for _ in parameters: loss = loss_of(); loss.backward() :: There is one pass for each parameter, and their gradients add up. One pass computes all the gradients.
+        lr * p.grad => lr / 2 * p.grad               :: The step is half as long as it should be. Use `lr` times the gradient, nothing else.
+        lr * p.grad => lr / len(parameters) * p.grad :: You divide the step among the parameters. Each moves by `lr` times its own gradient.
         return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.
         """),
     exercise(r"""
         7b.3 does the order matter
         solution:
             answer = "b"
-        why: A node fires when all that it should receive has been added up, in every such order. So it receives the same sum, and passes on the same. What the order changes is when, and with it the order of hooks and what is in memory at a time.
+        why: In each of these orders, a node fires only when everything it should receive has been added up. So it receives the same sum, and passes on the same gradients. The order changes only *when* it fires, and with that the order of the hooks and what is in memory at any one time.
         shows: Waiting makes the numbers right, up to rounding. The order among ready nodes is a matter of taste, and of memory.
-        hint: Try it: give `choose` another form, `return ready.pop(0)`, and run the comparison again.
-        hint: When a node becomes ready, what has been added up there? Does that depend on which node fired first?
+        hint: Try it: change the body of `choose` to `return ready.pop(0)`, and run the comparison again.
+        hint: When a node becomes ready, what has been added up for it? Does that depend on which node fired first?
 
-        "a" :: The engine of lesson 7 passed twenty random graphs in exercise 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on it.
+        "a" :: The engine of lesson 7 passed twenty random graphs in exercise 7.6 while it took its nodes with `ready.pop()`. The numbers did not depend on that order.
         "c" :: The orders do differ: the comparison above shows it. The gradients are still the same. Why?
         "d" :: `x` is used twice here, in `x * x`, and got 12 in both orders. What two edges bring is added up, whichever comes first.
         """),

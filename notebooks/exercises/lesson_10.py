@@ -203,7 +203,7 @@ QUESTIONS: list[Question] = [
 
         6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a shape and a count. Three keep a tensor.
         5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep a tensor.
-        4 :: One of the sums, or the mean? Neither needs a value of the tensor for its rule. Three keep a tensor.
+        4 :: Did you count one of the sums, or the mean? Their rules need no values of a tensor. Three keep a tensor.
         2 :: One is missing. The product, the sigmoid and the square: the rule of each reads a tensor.
         1 :: Not only one: the product keeps $x$, the sigmoid its result, the square its input.
         0 :: Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.
@@ -216,12 +216,12 @@ QUESTIONS: list[Question] = [
 
         "a" :: They are dropped one by one during the pass: each node drops what it has used.
         "b" :: The values are gone. The nodes live as long as a name holds the result, and `loss` does.
-        "d" :: The sigmoid's rule has used its result, and then it was dropped as well.
+        "d" :: The sigmoid's rule used its result, and then that was dropped as well.
         """),
     question(r"""
         10.c what grows with the batch
         truth: _grows_with_the_batch()
-        found: Yes: only they have a row for each example.
+        found: Yes: only the activations have a row for each example.
         missed: It is **c**: activations have a row for each row of the batch.
 
         "a" :: The parameters are the same for any batch: that is what makes them parameters.
@@ -249,14 +249,14 @@ EXERCISES: list[Exercise] = [
         look growth: The slope of $e^u$ is $e^u$. How many tensors is that?
         look whole: What does each entry of `u` get? Does that need a value of `u`?
         hint: Lesson 3: each rule is what arrives, times something. If that something is a tensor, it is kept.
-        hint: For a product, the gradient of `u` needs the *other* factor. If `u` requires no gradient, nothing is needed on its behalf.
+        hint: For a product, the gradient of `u` needs the *other* factor. If `u` requires no gradient, nothing is kept for it.
         hint: A sum passes on what arrives: for `u + v` to both, for `u.sum()` to each entry.
 
-        both = 8192   :: A kilobyte is 1,000 bytes here, and a number has 4: $2 \cdot 1000 \cdot 4$.
+        both = 8192   :: Each tensor holds 1,000 numbers, not 1,024, and each number takes 4 bytes: $2 \cdot 1000 \cdot 4$.
         total = 4.0                  :: Not even the number of entries is kept: what arrives is passed on as it is.
-        both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. So both factors have to be there.
+        both = 0.0                   :: You need two gradients, and each is what arrives times the *other* factor. So both factors have to be kept.
         both = 16000.0               :: Each of the two is kept once, and each takes 4,000 bytes.
-        both = 2666.667              :: Nothing is divided: two tensors of 4,000 bytes.
+        both = 2666.667              :: Nothing is divided: two tensors of 4,000 bytes are kept.
         data = 2000.0                :: Nothing is halved: a whole tensor is kept, or none.
         growth = 2000.0              :: Nothing is halved: the whole result is kept, because each entry is its own slope.
         both = 4000                  :: You need two gradients. For the gradient of `u` the rule needs `v`, for that of `v` it needs `u`.
@@ -264,16 +264,16 @@ EXERCISES: list[Exercise] = [
         both = 2000                  :: That counts numbers. Each takes 4 bytes.
         both = 8                     :: That would be right for one number each. Here `u` and `v` hold 1,000 numbers.
         data = 4                     :: That would be right for one number. Here `d` holds 1,000.
-        data = 8000                  :: `d` requires no gradient, so nothing is kept for *its* gradient. That of `u` needs one factor.
+        data = 8000                  :: `d` requires no gradient, so nothing is kept for *its* gradient. The gradient of `u` needs one factor.
         data = 0                     :: `u` requires a gradient, and it is what arrives times `d`.
         data = 1000                  :: That counts numbers, and each takes 4 bytes.
         total = 8000                 :: Remembering both inputs would cost that. But the rule passes on what arrives: it reads neither.
         total = 4000                 :: The result is not needed either: the rule passes on what arrives.
         both = 24000                 :: Two tensors are kept, $u$ and $v$, each once: 2,000 numbers of 4 bytes.
-        growth = 0                   :: What arrives is multiplied by the slope $e^u$. That has to be there.
+        growth = 0                   :: What arrives is multiplied by the slope $e^u$, so that has to be kept.
         growth = 8000                :: One tensor will do: the result $e^u$ is itself the slope.
         growth = 1000                :: That is the count of numbers; in bytes it is four times as much.
-        whole = 4000                 :: Each entry gets what arrives, whatever its own value is. A size will do.
+        whole = 4000                 :: Each entry gets what arrives, whatever its own value is. The shape is enough.
         whole = 4                    :: Not even the result is kept: each entry gets what arrives, as it is.
         8000, 8000, 8000, 4000, 4000 :: That is *every node remembers its inputs*. Ask of each node what its rule reads.
         """),
@@ -299,10 +299,10 @@ EXERCISES: list[Exercise] = [
 
         first = 200   :: $50 \cdot 4$: that counts one number per example. An example has 10.
         first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
-        first = 666.667      :: Nothing is divided. It is rows times columns times 4, of what goes in.
-        relu = 1333.333      :: Nothing is divided: rows times columns times 4, of what ReLU returns.
-        doubled = 0.0        :: Each of the first two keeps something, and more with 100 rows.
-        doubled = 4000.0     :: That is the data of 100 rows alone. ReLU keeps its result as well.
+        first = 666.667      :: Nothing is divided. Multiply: rows times columns times 4, for what goes in.
+        relu = 1333.333      :: Nothing is divided. Multiply: rows times columns times 4, for what ReLU returns.
+        doubled = 0.0        :: Each of the first two layers keeps something, and keeps more with 100 rows.
+        doubled = 4000.0     :: That is only the data, for 100 rows. ReLU keeps its result as well.
         doubled = 8000.0     :: That is what ReLU keeps for 100 rows. The data is kept as well.
         first = 500          :: That is the count of numbers. Each takes 4 bytes.
         first = 800          :: Those are the bytes of its weights: $20 \cdot 10 \cdot 4$. They are parameters, which do not count here.
@@ -312,18 +312,18 @@ EXERCISES: list[Exercise] = [
         first = 6000         :: What goes in counts; but the rule of a linear layer does not read what comes out.
         first = 0            :: For the gradient of its weights it needs its input.
         relu = 1000          :: That is how many numbers come out; in bytes it is four times as much.
-        relu = 8000          :: The result alone is kept: it is positive where the input was.
-        relu = 2000          :: ReLU works on what the first layer gave: 50 rows of 20.
+        relu = 8000          :: Only the result is kept: it is positive where the input was.
+        relu = 2000          :: ReLU works on what the first layer returned: 50 rows of 20.
         relu = 0             :: Its rule must know where the input was positive. It reads that off its result.
-        second = 4000        :: It holds that tensor, but it is the same one that ReLU's node holds. Memory is counted once.
+        second = 4000        :: Its node holds that tensor, but it is the same one that ReLU's node holds. Shared memory counts once.
         second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
         doubled = 6400       :: Double each of the three: $2 \cdot (2000 + 4000 + 0)$.
         second = 80          :: Those are its weights, which exist anyway, as parameters.
         second = 200         :: That is the output, 50 rows of 1. Its rule does not need it.
         doubled = 6000       :: That is for 50 rows.
         doubled = 3000       :: That counts numbers for 100 rows. Each takes 4 bytes.
-        doubled = 20000      :: That counts the input of the second layer again. It is the result of ReLU.
-        doubled = 24000      :: That is doubled twice: 50 rows keep 6,000 bytes.
+        doubled = 20000      :: That counts one tensor twice: the input of the second layer is the result of ReLU.
+        doubled = 24000      :: You doubled twice: 50 rows keep 6,000 bytes.
         """),
     exercise(r"""
         10.3 leak hunt
@@ -336,7 +336,7 @@ EXERCISES: list[Exercise] = [
         hint: `item()` gives a Python number, `detach()` a tensor without history.
         hint: `worst` in line **e** holds one loss: one graph, not one per iteration. It is held all the same.
 
-        "adg"                :: One is missing. `worst` is the loss of *some* iteration: that tensor, with the graph behind it.
+        "adg"                :: One is missing. `worst` is the loss of *some* iteration: that tensor keeps its graph alive.
         "aeg"                :: One is missing. A sum keeps nothing for its rule, but its node leads to those before it.
         "ade"                :: One is missing: what led to `output` stays alive as long as `seen` holds it.
         "deg"                :: One is missing: a list holds what is in it.
@@ -348,9 +348,9 @@ EXERCISES: list[Exercise] = [
         "abdeg"              :: One is too many. `item()` gives a plain Python number, which holds nothing.
         "acdeg"              :: One is too many. `loss.detach()` has no history, and neither does the sum of such tensors.
         "adefg"              :: One is too many. A detached output holds its numbers, and no graph.
-        "bcf"                :: The other way round: those are the ones that hold *no* graph.
-        "abcdefg"            :: Not all of them. Which ones take the value out of the graph first?
-        ""                   :: Some do. Which names hold a tensor with a `grad_fn` when the iteration is over?
+        "bcf"                :: It is the other way round: those are the ones that hold *no* graph.
+        "abcdefg"            :: Not all of them do. Which lines take the value out of the graph first?
+        ""                   :: Some of them do. Which names hold a tensor with a `grad_fn` when the iteration is over?
         """),
     exercise(r"""
         10.4 validate, and keep nothing
@@ -360,22 +360,22 @@ EXERCISES: list[Exercise] = [
         shows: You get the same number, and not a byte is kept for a backward pass that never comes.
         look: The average is the sum of the losses divided by the number of batches. Change nothing else about the value.
         hint: `total` is the sum. The average is that, divided by how many batches there are.
-        hint: `detach()` or `item()` on the loss frees the graph at the end of each iteration. It was there until then.
+        hint: `detach()` or `item()` on the loss frees the graph at the end of each iteration. Until then, the graph is in memory.
         hint: Put `with torch.no_grad():` around the whole loop.
 
         with torch.no_grad():
-            return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and you need the mean of their losses: each counts once.
+            return torch.cat([(model(x) - t) ** 2 for x, t in batches]).mean() :: That is the mean over all *rows*. The batches are not equally large, and you need the mean of their losses: each batch counts once.
 
         _recorded                   :: The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop.
         with torch.no_grad(): => if True: ;; total / len(batches) => total :: That is the sum of the losses, and it holds every graph. Divide it, and record nothing.
         _item_each                  :: and what you return holds nothing. But within the iterations
         total / len(batches) => total :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
-        total = 0.0 => ;; total = total + loss => ;; total / len(batches) => loss :: That is the loss of the last batch alone. Add them up.
-        total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: That is the last loss alone, divided by the number of batches. Add them up first.
+        total = 0.0 => ;; total = total + loss => ;; total / len(batches) => loss :: That is only the loss of the last batch. Add up the losses of all batches.
+        total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: That is only the last loss, divided by the number of batches. Add up all the losses first.
         total = total + loss => return loss :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or is there a `max` instead of a sum?
         for p in model.parameters():
             p.requires_grad_(False)
-        return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing turns them on again: the next training step learns nothing.
+        return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing turns that on again: the next training step learns nothing.
 
         torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code has switched recording off and left it off.
         len(batches) => 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
@@ -385,7 +385,7 @@ EXERCISES: list[Exercise] = [
         for x, t in batches => for t, x in batches :: In each batch the input comes first, then the target: `for x, t in batches`.
         float(len(batches))         :: That is how many batches there are. Return the mean of their *losses*.
         total = 0.0 => total = 0.0; batches.pop() :: Your function changes the list `batches`
-        total = total + loss => return loss / len(batches) :: That is the loss of the first batch, divided by their number. Does the loop go through all of them, and is the `return` after it?
+        total = total + loss => return loss / len(batches) :: That is the loss of the first batch, divided by the number of batches. Does the loop go through all of them, and is the `return` after it?
         """),
     exercise(r"""
         10.5 four blocks, two groups
@@ -412,8 +412,8 @@ EXERCISES: list[Exercise] = [
             return t
 
         return checkpoint(run, x, use_reentrant=False) :: That is one group of four: all four blocks have their tensors in memory at once on the way back. There should be two groups.
-        checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so all that they need was kept.
-        checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so all that they need was kept.
+        checkpoint(last, x, use_reentrant=False) => last(x)                :: The last two blocks are not checkpointed: they are not run again, so everything their rules need was kept.
+        checkpoint(first, x, use_reentrant=False) => first(x)                 :: The first two blocks are not checkpointed: they are not run again, so everything their rules need was kept.
         checkpoint(first, x, use_reentrant=False) => first(x) ;; checkpoint(last, x, use_reentrant=False) => last(x) :: Nothing is checkpointed: no block runs again on the way back, so everything was kept.
         checkpoint(last, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The first two blocks run twice, and the last two not at all. Pass `last` to the second `checkpoint`.
         blocks[1](blocks[0](t)) => blocks[2](blocks[1](blocks[0](t))) ;; blocks[3](blocks[2](t)) => blocks[3](t) :: The groups have three blocks and one. They should have two each.
@@ -424,9 +424,9 @@ EXERCISES: list[Exercise] = [
         checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False).detach() :: Something cuts the path between the groups: blocks 0 and 1 are never run again, and get no gradient.
         x = checkpoint(first, x, use_reentrant=False) => x = torch.no_grad()(first)(x) ;; checkpoint(last, x, use_reentrant=False) => torch.no_grad()(last)(x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
         x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the call above it.
-        blocks[0](x)               :: Only the first block has run. Four blocks, in two groups.
-        return x                   :: No block has run: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
+        blocks[0](x)               :: Only the first block ran. Run all four, in two groups.
+        return x                   :: No block ran: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
         blocks[1](blocks[0](t)) => blocks[3](blocks[2](t)) ;; blocks[3](blocks[2](t)) => blocks[1](blocks[0](t)) :: The two groups are in the wrong order: blocks 0 and 1 come first.
-        x = checkpoint(first, x, use_reentrant=False) => x = checkpoint(first, x, use_reentrant=False); x = checkpoint(first, x, use_reentrant=False) :: The first group runs twice. Each block runs once on the way forward.
+        x = checkpoint(first, x, use_reentrant=False) => x = checkpoint(first, x, use_reentrant=False); x = checkpoint(first, x, use_reentrant=False) :: The first group runs twice. Each block should run once on the way forward.
         """),
 ]
