@@ -186,7 +186,7 @@ QUESTIONS: list[Question] = [
 
         4.0  :: 4 is what comes through `a` alone. The path through `b` brings 8 more.
         8.0  :: 8 is what comes through `b` alone. The path through `a` brings 4 more.
-        16.0 :: 16 counts the path through `a` twice. There is an engine in this lesson that does so.
+        16.0 :: 16 counts the path through `a` twice. One engine in this lesson does that.
         2.0  :: 2 is what is left when parts replace each other. They are added: $c$ moves with both.
         6.0  :: You get 6 if the two parts, 1 and 2, are *averaged* to 1.5: $1.5 \cdot 4$. `c` moves with both, so they are added.
         13.0 :: 13 is the *value* of `c`. The gradient says how fast it moves.
@@ -258,10 +258,10 @@ EXERCISES: list[Exercise] = [
         mixed = 5.5     :: That is the mean, $(10 + 1)/2$. What comes along several paths is added, not averaged.
         mixed = 11 / 3  :: That is 11 divided by the three paths. Nothing is averaged: each brings its part, and they add up.
         mixed = 25      :: 25 is the value of `x * x`. Count what comes back to `x`.
-        mixed = 5       :: Only one arrow is counted. `x * x` has two, and the last `+ x` is one more.
+        mixed = 5       :: You counted only one arrow. `x * x` has two, and the last `+ x` is one more.
         mixed = 12      :: The last `+ x` is one path, and it brings 1, whatever $x$ is.
         double = 20 / 3 :: That is 20 divided by three paths. Nothing is averaged: each brings its part, and they add up.
-        double = 5      :: That is a single part, or the mean of them. Count the arrows to `x`: their parts add up.
+        double = 5      :: That is a single part. Count the arrows to `x`: their parts add up.
         double = 40     :: That counts every part twice. `(x + x)` gets 5 and passes it on twice; the other `x` gets 10.
         double = 25     :: The factor on the right gets `x + x` = 10. What does the sum on the left get, and to how many terms does it pass that?
         double = 4      :: $4x$ is right as a formula. Put in $x = 5$.
@@ -308,7 +308,7 @@ EXERCISES: list[Exercise] = [
         0.0 => 1 :: The result is 1 too large: `total` begins at 1. A sum begins at 0; it is `along`, a product, that begins at 1.
         paths: => paths[:-1]: :: The last path is left out. Go through all of `paths`: `for path in paths`.
         paths: => paths[1:]: :: The first path is left out. Go through all of `paths`: `for path in paths`.
-        along * local => along + local :: Along a path you add. Each node *multiplies* what arrives by its local derivative: `along * local`.
+        along * local => along + local :: You add along a path. But each node *multiplies* what arrives by its local derivative: `along * local`.
         1.0 => path[0] :: You multiply by the first number of each path twice: `along` begins with it, and then the loop uses it again. Begin with 1.0.
         path: => path[:3]: :: A path may be longer than three. Go through *all* of its numbers.
         sum(abs(prod(path)) for path in paths) :: `abs` does not belong here: a path with a negative product brings a negative part.
@@ -358,14 +358,14 @@ EXERCISES: list[Exercise] = [
             found_6 = "b"    # y fires with 1 alone:  1 * 6
             found_3 = "c"    # 1 is left at y, and one arrow at x:  1 * 3
         why: The right number is $5 \cdot 6 = 30$: `y` gets 1 from `a` and 4 from `b`, and $2x$ is 6. Each mistake has its own number.
-        shows: From a wrong number you can read the mistake. That is worth more than knowing that it is wrong.
+        shows: A wrong number can show you the mistake. That is worth more than knowing that it is wrong.
         hint: First the right number: what do `a` and `b` send to `y`, and what is the local derivative of $x \cdot x$ at 3?
         hint: Which engine lets `y` fire twice? It finds *more* than the right number, 30.
         hint: `x * x` has two arrows to `x`, each with 3. An engine that overwrites at `x` keeps one of them: half of the right number.
-        hint: If `y` fires with the 1 from `a` alone: $1 \cdot 6$. If 1 has replaced 4, and at `x` one arrow is left: $1 \cdot 3$.
+        hint: If `y` fires with the 1 from `a` alone, you get $1 \cdot 6$. If 1 has replaced 4, and at `x` one arrow is left, you get $1 \cdot 3$.
 
         "b", "d", "a", "c" :: To get more than 30, an engine must count something twice: `y` fires *twice*. An engine that visits each node once cannot do that.
-        "c", "d", "b", "a" :: Overwriting loses parts. 36 is more than the right number, so something was counted double.
+        "c", "d", "b", "a" :: Overwriting loses parts. 36 is more than the right number, so something was counted twice.
         "d", "a", "b", "c" :: Overwriting at the leaf *loses* one of two equal parts. That gives half of 30, not more than 30.
         "a", "b", "d", "c" :: 15 is half of 30. An engine that visits each node once, as soon as it meets it, fires `y` with the 1 from `a` alone: $1 \cdot 6$.
         "a", "c", "b", "d" :: 15 is half of 30: `y` must have fired with its whole 5. An engine that overwrites everywhere also loses the 4 at `y`.

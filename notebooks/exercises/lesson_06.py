@@ -116,10 +116,10 @@ QUESTIONS: list[Question] = [
         6.a what y.backward() does when y has two entries
         truth: _refuses()
         found: Yes. There are two results, and you have not said which one you mean, or how much each counts. The machine does not guess.
-        missed: It raises an error: with two results it does not know which gradient you want.
+        missed: It raises an error: with two results the machine does not know which gradient you want.
 
-        "a" :: Nothing makes the first entry special. It refuses, and asks you to say what you want.
-        "b" :: That is a possible convention, and some libraries use it. Here it refuses: you have to say that you want the sum.
+        "a" :: Nothing makes the first entry special. The machine refuses, and asks you to say what you want.
+        "b" :: That is a possible convention, and some libraries use it. Here the machine refuses: you have to say that you want the sum.
         """),
     question(r"""
         6.b the gradient of y0 + 10 y1 with respect to x2
@@ -140,7 +140,7 @@ QUESTIONS: list[Question] = [
         6.c the gradient of a bias that was added to three rows
         truth: slope(lambda b: (torch.zeros(3, 2) + b) * torch.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]), [0.0, 0.0])
         found: Yes: each entry was used three times, and what comes back from the three uses is added.
-        missed: `b[0]` is in three results, with weights 1, 2 and 3: 6. In the same way, `b[1]` gets 60.
+        missed: `b[0]` is in three results, with weights 1, 2 and 3, so it gets 6. In the same way, `b[1]` gets 60.
 
         [2.0, 20.0]                             :: That is the mean of each column. Raise `b[0]` by 1: three results rise, with weights 1, 2 and 3: together 6.
         [1.0, 10.0]                             :: That is what the first row brings. The same `b` was added to two more rows.
@@ -167,7 +167,7 @@ EXERCISES: list[Exercise] = [
         [[6, 2, 0], [0, 3, 5]], [26, 25]       :: `x_grad` is right. The table is transposed: it has a row for each *result*, a column for each input.
         [[6, 0], [3, 2], [0, 5]], [36, 15]     :: Look at the second row. In a product the slope is *the other* factor: for $x_0$ it is $x_1 = 2$.
         [[9, 0], [6, 6], [0, 10]], [69, 50]    :: Those are the values of the results. The table holds slopes: how far each result moves when an input moves by 1.
-        [[6, 0], [2, 3], [0, 5]], [8, 8]       :: The table is right. You have added its rows, as with $v = (1, 1, 1)$. Here the second row has the weight 10, the third $-1$.
+        [[6, 0], [2, 3], [0, 5]], [8, 8]       :: The table is right. You added its rows, as with $v = (1, 1, 1)$. Here the second row has the weight 10, the third $-1$.
         x_grad = [26 / 3, 25 / 3]              :: You average over the three results. Nothing is averaged: what each result brings is added.
         x_grad = [8 / 3, 8 / 3]                :: That is the mean of the rows. Each row gets its weight from $v$, and then they are *added*.
         x_grad = [6, 30]                       :: That is only the diagonal. Go down the whole first column: $x_0$ moves two of the results.
@@ -199,7 +199,7 @@ EXERCISES: list[Exercise] = [
         solution: rows_of_jacobian
         probe: _jacobian_probe
         why: A $v$ with a 1 at place $i$ picks row $i$. Each pass *adds* to `x.grad`, so it has to be cleared, or every row contains the rows before it.
-        shows: Any Jacobian, with nothing but backward passes: one per row. PyTorch's `jacrev` does the same.
+        shows: You can build any Jacobian with nothing but backward passes: one per row. PyTorch's `jacrev` does the same.
         look: Print your first row, and the second. What should be in `v` for each?
         hint: For row $i$, `v` has a 1 at place $i$ and 0 elsewhere. It is as long as `y`.
         hint: `v` is all zeros already. So `v[i] = 1.0`. Now look at your second row: what is in it that should not be?
@@ -281,7 +281,7 @@ EXERCISES: list[Exercise] = [
             v_third = [0.0, 0.0, 1.0, 0.0]    # only y[2] counts
             v_squares = [2.0, 4.0, 6.0, 8.0]  # d(y * y)/dy = 2 * y
         why: `v` is the gradient of what comes *after* `y`, with respect to `y`. So differentiate the rest: the sum gives ones, the mean quarters, an index a single 1, the sum of squares $2y$.
-        shows: Whatever comes after `y`, the backward pass from `y` on sees only a `v`.
+        shows: Whatever comes after `y`, all that the backward pass needs at `y` is `v`.
         hint: For each line ask: if `y[0]` goes up by 1, how far does the single number at the end go up? That is `v[0]`.
         hint: The mean: each entry counts for $1/4$. `y[2]`: only the entry in the third place counts.
         hint: The sum of squares has the slope $2y$ in each entry. So here `v` depends on the values of `y`: `[2., 4., 6., 8.]`.
@@ -358,7 +358,7 @@ EXERCISES: list[Exercise] = [
         entries = 25.0              :: $500/20$: nothing is divided. A row for each score, a column for each input.
         entries = 1.0               :: It is the Jacobian of the *scores*, before the loss turns them into one number.
         passes_for_loss = 0.0       :: Without a backward pass there is no gradient.
-        passes_for_loss = 10_000.0  :: The whole table is not needed for it, and one pass gives a whole row.
+        passes_for_loss = 10_000.0  :: That gradient does not need the whole table, and one pass gives a whole row.
         passes_for_jacobian = 520.0 :: Inputs cost nothing extra: one pass gives a whole row, all 500 at once.
         passes_for_jacobian = 21.0  :: One pass for each row. The loss is not a row of this table.
         520, 20, 1                  :: Each score has a slope for *each* input: $20 \cdot 500$.

@@ -148,7 +148,7 @@ def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
         if y is None:
             raise Complaint("`tanh` returns nothing. Is there a `return`?")
         if not hasattr(y, "grad_fn"):
-            raise Complaint(f"`tanh` should return what `record` makes, and returns {describe(y, 40)}.")
+            raise Complaint(f"`tanh` should return what `record` makes, but it returns {describe(y, 40)}.")
         yield f"The value of `tanh({describe(x.data)})`", y.data
         if y.grad_fn is None:
             raise Complaint("The result has no node, so no gradient can come back. `record` makes one.")
@@ -250,7 +250,7 @@ def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
 def _counted(count_consumers: Callable, root: Any) -> dict:
     waiting = count_consumers(root)
     if not isinstance(waiting, dict):
-        raise Complaint(f"It should return the dictionary `waiting`, and returns {describe(waiting, 40)}.")
+        raise Complaint(f"It should return the dictionary `waiting`, but it returns {describe(waiting, 40)}.")
     return waiting
 
 
@@ -444,8 +444,8 @@ EXERCISES: list[Exercise] = [
         grad * self._saved_other, grad               :: An *addition* passes on what arrives as it is. In a product it is multiplied by the other factor.
         grad * self._saved_other, grad * self        :: `self` alone is the node. The first factor, which it kept, is `self._saved_self`.
         grad * self._saved_other, grad * _saved_self :: What a node keeps belongs to the node: `self._saved_self`.
-        grad * self._saved_other, grad / self._saved_self :: You divide. What arrives is *multiplied* by the other factor, in both directions.
-        grad * self._saved_other, -grad * self._saved_self :: No minus: when the second factor rises by 1, the product rises by the first.
+        grad * self._saved_other, grad / self._saved_self :: You divide. What arrives is *multiplied* by the other factor, for both factors.
+        grad * self._saved_other, -grad * self._saved_self :: There is no minus: when the second factor rises by 1, the product rises by the first.
         grad * self._saved_other, grad * self._saved_self**2 :: Multiply by the other factor itself, not by its square.
         grad * self._saved_other, grad * self._saved_input :: The node keeps what `mul` passes to `record`, under the names `_saved_self` and `_saved_other`.
         grad * self._saved_other, None               :: `None` is for an input that did not ask
@@ -604,7 +604,7 @@ EXERCISES: list[Exercise] = [
             for parent, part in engine.parts_of(node, arrived[node]):
                 arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all its paths are equally long. Where a short path and a long one meet, taking the *nearest* node first, or the one met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
         arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] + here ;; arrived[parent] = part => arrived[parent] = here ;; grads = node(arrived.pop(node)) => here = arrived.pop(node); grads = node(here) :: 4 is the number of paths to `x`: each parent got what had *arrived* at the node. It should get its `part`, which the rule computed from that.
-        engine.run(root, np.ones_like(grad)); return :: It begins with ones, whatever is passed to it. What arrives at the root is `grad`.
+        engine.run(root, np.ones_like(grad)); return :: Your engine begins with ones, whatever is passed to it. What arrives at the root is `grad`.
         waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
         while ready:
             node = ready.pop()

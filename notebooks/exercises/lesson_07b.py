@@ -164,7 +164,7 @@ EXERCISES: list[Exercise] = [
         hint: Move: `p.data -= lr * p.grad`, for each `p`. And return `loss.data.item()`.
 
         p.grad = None => pass                         :: In the second step the gradient of the first is still in `.grad`. Set each `p.grad` to `None` before you begin.
-        p.data -= lr * p.grad => p.data += lr * p.grad                            :: It went uphill. The gradient says where the loss *grows*: go against it.
+        p.data -= lr * p.grad => p.data += lr * p.grad                            :: Your step went uphill. The gradient says where the loss *grows*: go against it.
         p.data -= lr * p.grad => p.data = lr * p.grad                    :: The parameter was replaced by the step. It should *move* by it: `p.data -= lr * p.grad`.
         p.data -= lr * p.grad => p.data -= p.grad                      :: The whole gradient was used as the step. Multiply it by `lr`.
         p.data -= lr * p.grad => p.data - lr * p.grad                    :: Nothing has moved. Change the numbers of each parameter, `p.data`: `p.data -= lr * p.grad`. (`p = p - ...` makes a new `p` and forgets the old one.)

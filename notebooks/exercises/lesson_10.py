@@ -172,9 +172,9 @@ def _leaks(answer) -> Iterator[tuple]:
     if chosen != set(LEAKING) and chosen not in (set(wrong.answer) for wrong in find_exercise("10.3").wrong):
         missed, extra = sorted(set(LEAKING) - chosen), sorted(chosen - set(LEAKING))
         raise Complaint(
-            f"{len(missed)} that leak{'s' * (len(missed) == 1)} {'is' if len(missed) == 1 else 'are'} missing, "
-            f"{len(extra)} that {'does' if len(extra) == 1 else 'do'} not {'is' if len(extra) == 1 else 'are'} among them. "
-            "Ask of each line: does a name that outlives the iteration hold a tensor with a `grad_fn` afterwards?"
+            f"Lines that leak and are missing from your answer: {len(missed)}. "
+            f"Lines in your answer that do not leak: {len(extra)}. "
+            "For each line ask: does a name that outlives the iteration hold a tensor with a `grad_fn` afterwards?"
         )
     yield "You say that these leak", sorted(chosen)
 
@@ -205,7 +205,7 @@ QUESTIONS: list[Question] = [
         5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep a tensor.
         4 :: Did you count one of the sums, or the mean? Their rules need no values of a tensor. Three keep a tensor.
         2 :: One is missing. The product, the sigmoid and the square: the rule of each reads a tensor.
-        1 :: Not only one: the product keeps $x$, the sigmoid its result, the square its input.
+        1 :: It is not just one: the product keeps $x$, the sigmoid its result, the square its input.
         0 :: Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.
         """),
     question(r"""
@@ -243,7 +243,7 @@ EXERCISES: list[Exercise] = [
         counts: 4
         why: Write down the rule of each. The tensors in it are kept, for each input that requires a gradient; nothing else is.
         shows: The rule tells you what is kept. An addition is free; a product costs the other factor of each input that requires a gradient.
-        look both: Write down the gradients of `u` and `v`. Which tensors are in them?
+        look both: Write down the gradients of `u` and `v`. Which tensors appear in them?
         look data: Which tensor requires a gradient, and what does the rule need for it?
         look total: Write the rule of the addition. Is there a tensor in it?
         look growth: The slope of $e^u$ is $e^u$. How many tensors is that?
@@ -259,8 +259,8 @@ EXERCISES: list[Exercise] = [
         both = 2666.667              :: Nothing is divided: two tensors of 4,000 bytes are kept.
         data = 2000.0                :: Nothing is halved: a whole tensor is kept, or none.
         growth = 2000.0              :: Nothing is halved: the whole result is kept, because each entry is its own slope.
-        both = 4000                  :: You need two gradients. For the gradient of `u` the rule needs `v`, for that of `v` it needs `u`.
-        both = 12000                 :: The result is not kept: a product's rule needs the two factors only.
+        both = 4000                  :: You need two gradients. For the gradient of `u` the rule needs `v`, and for the gradient of `v` it needs `u`.
+        both = 12000                 :: The result is not kept: a product's rule needs only the two factors.
         both = 2000                  :: That counts numbers. Each takes 4 bytes.
         both = 8                     :: That would be right for one number each. Here `u` and `v` hold 1,000 numbers.
         data = 4                     :: That would be right for one number. Here `d` holds 1,000.
@@ -295,7 +295,7 @@ EXERCISES: list[Exercise] = [
         about doubled: Everything that is kept has a row for each row of the batch.
         hint: Rows times columns times 4.
         hint: The data: 50 rows of 10. After the first layer: 50 rows of 20.
-        hint: What goes into the second layer is what came out of ReLU, and its node holds that tensor already.
+        hint: What goes into the second layer is what came out of ReLU, and ReLU's node holds that tensor already.
 
         first = 200   :: $50 \cdot 4$: that counts one number per example. An example has 10.
         first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
@@ -308,9 +308,9 @@ EXERCISES: list[Exercise] = [
         first = 800          :: Those are the bytes of its weights: $20 \cdot 10 \cdot 4$. They are parameters, which do not count here.
         first = 880          :: Those are the bytes of its weights and biases. Parameters do not count here.
         first = 2800         :: The weights would be needed for the gradient of the data, and the data requires none.
-        first = 4000         :: 50 rows of 20 is what comes *out*. Its rule needs what went in.
+        first = 4000         :: 50 rows of 20 is what comes *out*. The layer's rule needs what goes in.
         first = 6000         :: What goes in counts; but the rule of a linear layer does not read what comes out.
-        first = 0            :: For the gradient of its weights it needs its input.
+        first = 0            :: The layer needs its input for the gradient of its weights.
         relu = 1000          :: That is how many numbers come out; in bytes it is four times as much.
         relu = 8000          :: Only the result is kept: it is positive where the input was.
         relu = 2000          :: ReLU works on what the first layer returned: 50 rows of 20.
@@ -359,7 +359,7 @@ EXERCISES: list[Exercise] = [
         why: Inside `no_grad` nothing is recorded, so nothing is kept, and `total` is a tensor without a history.
         shows: You get the same number, and not a byte is kept for a backward pass that never comes.
         look: The average is the sum of the losses divided by the number of batches. Change nothing else about the value.
-        hint: `total` is the sum. The average is that, divided by how many batches there are.
+        hint: `total` is the sum. The average is `total` divided by the number of batches.
         hint: `detach()` or `item()` on the loss frees the graph at the end of each iteration. Until then, the graph is in memory.
         hint: Put `with torch.no_grad():` around the whole loop.
 
