@@ -58,7 +58,7 @@ def _jacobian_probe(learners):
         with unchanged({"x": {GRAD}}, x=x):
             found = learners(listened, x)
         if isinstance(found, list) and found:
-            raise Complaint("It returns a list of rows. Return one table, a tensor: `torch.stack` makes one.")
+            raise Complaint("You return a list of rows. Return one table, a tensor: `torch.stack` makes one.")
         yield label, found
         if found is not None and len(passes) < rows:
             raise Complaint(

@@ -25,8 +25,8 @@ TOO_MANY = (
 )
 DEEP = 3000  # operations in a row: more than Python's recursion limit
 TOO_DEEP = (
-    "It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads "
-    "a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop."
+    "Your function calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network "
+    "that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop."
 )
 
 
@@ -558,7 +558,7 @@ EXERCISES: list[Exercise] = [
         waiting[parent] += 1 => waiting[parent] = len(parent.next_functions) :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
         waiting = {root: 0} => waiting = {} :: The root is missing. It waits for nothing, but it is one of the nodes: begin with `{root: 0}`.
         waiting[parent] += 1 => waiting[node] += 1 :: You counted at `node`, which sends. `parent` is the one that will receive one more gradient.
-        count_recursively                  :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
+        count_recursively                  :: Your function calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
         waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
         waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs after it. Only that one should be skipped: `continue`.
 
@@ -602,7 +602,7 @@ EXERCISES: list[Exercise] = [
         arrived = {root: grad}
         for node in sorted(distance, key=distance.get):
             for parent, part in engine.parts_of(node, arrived[node]):
-                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all its paths are equally long. Where a short path and a long one meet, taking the *nearest* node first, or the one met first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
+                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all its paths are equally long. Where a short path and a long one meet, taking the *nearest* node first, or the one reached first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
         arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] + here ;; arrived[parent] = part => arrived[parent] = here ;; grads = node(arrived.pop(node)) => here = arrived.pop(node); grads = node(here) :: 4 is the number of paths to `x`: each parent got what had *arrived* at the node. It should get its `part`, which the rule computed from that.
         engine.run(root, np.ones_like(grad)); return :: Your engine begins with ones, whatever is passed to it. What arrives at the root is `grad`.
         waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
@@ -623,7 +623,7 @@ EXERCISES: list[Exercise] = [
                 arrived[parent] = arrived.get(parent, 0) + part
                 if parent not in seen:
                     seen.add(parent)
-                    ready.append(parent) :: 8 is $2 \cdot 2 \cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is first met.
+                    ready.append(parent) :: 8 is $2 \cdot 2 \cdot 2$: `y` fired with the 2 from `b`, and the 1 from `a` came too late. A node is ready when its count is 0, not when it is first reached.
 
         arrived = {root: grad}
 
@@ -643,7 +643,7 @@ EXERCISES: list[Exercise] = [
                 if parent not in seen:
                     visit(parent)
 
-        visit(root) :: Each node fires once, but as soon as it is met: `y` with the 1 from `a` alone, and `x` with the first of its two parts. What comes later is lost. Wait until the count is 0.
+        visit(root) :: Each node fires once, but as soon as it is reached: `y` with the 1 from `a` alone, and `x` with the first of its two parts. What comes later is lost. Wait until the count is 0.
 
         arrived, ready = {root: grad}, [root]
         while ready:
@@ -652,7 +652,7 @@ EXERCISES: list[Exercise] = [
                 arrived[parent] = arrived.get(parent, 0) + part
                 ready.append(parent) :: A node goes into `ready` at *every* arrival, and fires with the total at that moment. Put it in once: when its count is 0.
         node(arrived.pop(node)) => node(grad) :: Every node was fired with `grad`, the 1 that arrives at the root. What counts is what has arrived *for it*: `node(arrived.pop(node))`.
-        arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] * part :: The parts were multiplied. Multiplying is for the steps along a path, and the nodes do it. Where paths meet, parts are *added*: `+ part`.
+        arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] * part :: The parts were multiplied. Along a path the nodes multiply. Where paths meet, the parts are *added*: `+ part`.
         node(arrived.pop(node)) => node.backward(arrived.pop(node)) :: The number is right. But `node.backward(...)` is the bare rule: no listener is called, and no broadcast is undone. Fire a node by calling it, `node(...)`.
         engine.count_consumers(root)                 :: Nothing was fired. `ready` begins as `[root]`, and `while ready:` goes on as long as something is in it. A node is fired by calling it: `node(...)`.
         for (parent, _), part in => for parent, part in :: The keys of the dictionaries are nodes, but your `parent` is a pair: `next_functions` holds `(parent, place)`. Take it apart: `for (parent, _), part in zip(...)`.
@@ -694,6 +694,6 @@ EXERCISES: list[Exercise] = [
         arrived = {root: grad}
         for node in reversed(order):
             for parent, part in engine.parts_of(node, arrived[node]):
-                arrived[parent] = arrived.get(parent, 0) + part :: It calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
+                arrived[parent] = arrived.get(parent, 0) + part :: Your function calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
         """),
 ]

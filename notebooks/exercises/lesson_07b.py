@@ -30,7 +30,7 @@ class Standing:
 def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
     if {"id", "hash"} & uses(choose).keys():
         raise Complaint(
-            "`id` and `hash` say where a node is in memory, not when it was made. That is its `node.sequence`."
+            "`id` and `hash` say where a node is in memory, not when it was made. `node.sequence` says that."
         )
     for numbers in ([3, 8, 5], [4], [9, 2, 10], [1, float("inf"), 12]):
         ready = [Standing(number) for number in numbers]
@@ -38,7 +38,7 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
         if node is None:
             raise Complaint("`choose` returns nothing. Is there a `return`?")
         if not isinstance(node, Standing):
-            raise Complaint(f"`choose` should return a node from `ready`, but it returns {describe(node, 40)}.")
+            raise Complaint(f"`choose` should return a node from `ready`, but returns {describe(node, 40)}.")
         case = f"Out of nodes with the numbers {numbers}"
         yield f"{case}: the one that was chosen", str(node.sequence)
         yield f"{case}: what stays in `ready`", str(sorted(n.sequence for n in ready))

@@ -118,7 +118,7 @@ def _averaged(function, model, batches) -> Iterator[tuple]:
         )
     if kept:
         raise Complaint(
-            f"The value is right, and what you return holds nothing. But within the iterations {kept} bytes were kept: the forward "
+            f"The value is right, and what you return holds nothing. But during the iterations {kept} bytes were kept: the forward "
             "pass was recorded for nothing. Switch recording off around it."
         )
     yield "Do the parameters still require gradients?", all(p.requires_grad for p in model.parameters())
@@ -368,7 +368,7 @@ EXERCISES: list[Exercise] = [
 
         _recorded                   :: The value is right. But it has a `grad_fn`: holding it means holding every graph of the loop.
         with torch.no_grad(): => if True: ;; total / len(batches) => total :: That is the sum of the losses, and it holds every graph. Divide it, and record nothing.
-        _item_each                  :: and what you return holds nothing. But within the iterations
+        _item_each                  :: and what you return holds nothing. But during the iterations
         total / len(batches) => total :: That is the sum of the losses. Divide it by the number of batches, `len(batches)`.
         total = 0.0 => ;; total = total + loss => ;; total / len(batches) => loss :: That is only the loss of the last batch. Add up the losses of all batches.
         total = 0.0 => ;; total = total + loss => ;; return total / len(batches) => return loss / len(batches) :: That is only the last loss, divided by the number of batches. Add up all the losses first.
