@@ -67,7 +67,7 @@ def _clip_probe(function) -> Iterator[tuple]:
             raise Complaint("A gradient is gone. It should be made shorter, not removed.")
         for name, p in zip(("first", "second"), parameters, strict=False):
             yield (
-                f"The gradient of the {name} parameter, {abs(scale) * (25 + second**2) ** 0.5:.3g} long together, at most {most:g}",
+                f"The gradient of the {name} parameter (combined length {abs(scale) * (25 + second**2) ** 0.5:.3g}, limit {most:g})",
                 p.grad.clone(),
             )
         watch.complain()
@@ -95,7 +95,7 @@ def _truncated_probe(function) -> Iterator[tuple]:
         yield f"The value {how}", out.detach()
         if out.grad_fn is None:
             raise Complaint(
-                "Nothing leads back from the result: either `h` is detached after the last step, or `w` is cut off in each. Detach `h` alone, *before* the first step that should be seen."
+                "Nothing leads back from the result: either `h` is detached after the last step, or `w` is cut off in each step. Detach `h` alone, *before* the first step that should be seen."
             )
         out.backward()
         yield f"w.grad {how}", w.grad
@@ -137,15 +137,15 @@ QUESTIONS: list[Question] = [
     question(r"""
         11.b the gradient of a weight that is used five times
         truth: slope(lambda weight: math.prod([weight] * 5), 0.5)
-        found: Yes: $5 W^4 = 0.3125$. Five uses, and each brings $0.5^4$.
+        found: Yes: $5 W^4 = 0.3125$. Five uses, and each contributes $0.5^4$.
         missed: $5 W^4 = 5 \cdot 0.0625 = 0.3125$.
 
-        0.0625  :: That is what *one* of the five uses brings. They add up.
+        0.0625  :: That is what *one* of the five uses contributes. Add up all five.
         0.03125 :: That is the value, $W^5$. Its slope is $5 W^4$.
-        2.5     :: That is five times $W$. It is five times $W^4$: the other four factors.
-        5.0     :: Five uses, yes. Each brings $W^4 = 0.0625$.
-        1.0     :: That would be a single step with $h = 1$. There are five, and each brings $W^4$.
-        0.5     :: That is $W$. Its slope in $W^5$ is $5 W^4$.
+        2.5     :: That is five times $W$. It should be five times $W^4$, the product of the other four factors.
+        5.0     :: Five uses, yes. Each contributes $W^4 = 0.0625$.
+        1.0     :: That would be a single step with $h = 1$. There are five, and each contributes $W^4$.
+        0.5     :: That is $W$. The slope of $W^5$ is $5 W^4$.
         """),
     question(r"""
         11.c how large a gradient gets in twenty steps with 1.5
@@ -153,7 +153,7 @@ QUESTIONS: list[Question] = [
         found: Yes: $1.5^{20} = 3325$.
         missed: It is **c**: $1.5^{20} = 3325$.
 
-        "a" :: Along a chain factors are *multiplied*, not added: $1.5^{20}$.
+        "a" :: Along a chain, factors are *multiplied*, not added: $1.5^{20}$.
         "b" :: Too small: $1.5^{10}$ is already 58, and that squared is $1.5^{20}$.
         "d" :: It is the same weight, but it is used twenty times: $1.5^{20}$.
         """),
@@ -176,7 +176,7 @@ EXERCISES: list[Exercise] = [
         look short: Is there a first iteration at all?
         look middle: Write down `y` after each iteration, until it is more than 5.
         look long: Write down `y` as a power of $x$ after each iteration. It never exceeds 5.
-        hint: Follow the lines with the number, and write down the formula that was computed.
+        hint: Go through the lines with the given number, and write down the formula that they compute.
         hint: `h` at 6: the first line of the loop is the condition, and 6 is more than 5.
         hint: `h` at 1: $y$ is $x$, then $x^2$, $x^3$, $x^4$. Its value is 1 each time; its slope is not.
 
@@ -188,7 +188,7 @@ EXERCISES: list[Exercise] = [
         below = -1.5  :: Nothing is averaged between the two lines: one of them ran.
         below = 1.0   :: That is the slope of $x$. The line that ran is $-3x$.
         below = -1.0  :: That would be $-x$. The line that ran is $-3x$.
-        below = -6.0  :: That is twice the slope of $-3x$. `x` is in it once.
+        below = -6.0  :: That is twice the slope of $-3x$. `x` appears in it only once.
         short = 2.0   :: For that `x` would have to be used twice. The loop ends before any product, so `y` is `x`.
         short = 0.5   :: Nothing is averaged: `y` is `x`.
         middle = 0.0  :: One product was computed, so `y` is $x \cdot x$. That is not flat at 3.
@@ -196,12 +196,12 @@ EXERCISES: list[Exercise] = [
         middle = 12.0 :: That is twice as much as it should be: one iteration, $x \cdot x$, and its slope at 3 is $2 \cdot 3$.
         middle = 2.0  :: The slope of $x \cdot x$ is $2x$, and `x` is 3.
         long = 0.0    :: The value stays 1, but only at $x = 1$. How does $x^4$ change when $x$ does?
-        long = 1.333  :: Nothing is averaged: four factors, and each brings 1.
-        long = 8.0    :: That is twice as much as it should be: there is `x`, and one more factor in each of three iterations.
+        long = 1.333  :: Nothing is averaged: there are four factors, and each contributes 1.
+        long = 8.0    :: That is twice as much as it should be: there is `x`, and one more factor from each of the three iterations: four in all.
         long = 5.0    :: Before the first iteration `y` is `x`; then three iterations. That makes four factors.
         above = 16    :: That is the value, $4^2$. Its slope is $2 \cdot 4$.
         above = 4     :: The slope of $x \cdot x$ is $2x$: both factors are `x`.
-        above = 5     :: Only one of the two lines ran. The other has left nothing behind.
+        above = 5     :: Only one of the two lines ran. The other left nothing behind.
         above = -3    :: At 4 the condition holds: the first line ran.
         below = 12    :: That is the value. The slope of $-3x$ is $-3$ everywhere.
         below = -8    :: That is the slope of the line that did *not* run.
@@ -216,8 +216,8 @@ EXERCISES: list[Exercise] = [
         long = 6      :: `y` becomes $x^4$. Its slope is $4x^3$, and `x` is 1.
         middle = 27   :: After one iteration `y` is 9. That is more than 5, so the loop ends.
         middle = 108  :: That is $4x^3$, for three products. After the first one `y` is 9, so the loop ends.
-        middle = 3    :: $x \cdot x$ has two factors that are `x`: $2x$.
-        long = 1      :: The *value* is 1. Four factors are `x`, and each brings 1.
+        middle = 3    :: Both factors of $x \cdot x$ are `x`, so its slope is $2x$.
+        long = 1      :: The *value* is 1. Four factors are `x`, and each contributes 1.
         long = 3      :: Three iterations, and `y` was `x` before the first one: four factors.
         long = 2      :: That would be one iteration. `y` never exceeds 5, so all three run.
         """),
@@ -230,29 +230,29 @@ EXERCISES: list[Exercise] = [
             whole = 3 + 2 + 0
             start = 2 * 2 * 2
         rtol: 1e-4
-        why: In each step the product sends *the other factor times what arrives*: to $W$ the old state, to the old state $W$.
+        why: In each step the product sends back *the other factor times what arrives*: $W$ gets the old state times what arrives, and the old state gets $W$ times what arrives.
         shows: One weight, three uses, three parts that add up. What arrives is doubled in each step on the way back.
         look last: At $h_3$ a 1 arrives. Which factor does $W$ multiply in the third step?
         look middle: What arrives at $h_2$, and what is the other factor in the second step?
         look first: What is the other factor in the first step?
-        look whole: What do all three steps bring together?
-        look start: How many times is it multiplied by $W$ on the way from $h_3$ to $h_0$?
+        look whole: What do the three steps contribute together?
+        look start: How many times is the gradient multiplied by $W$ on the way from $h_3$ to $h_0$?
         hint: At $h_3$ a 1 arrives, at $h_2$ a 2, at $h_1$ a 4.
-        hint: The third step multiplied $W$ and $h_2$. So it brings $h_2$ times 1 to $W$.
-        hint: Parts of several uses are added (lesson 4).
+        hint: The third step multiplied $W$ and $h_2$. So it contributes $h_2$ times 1 to the gradient of $W$.
+        hint: The parts from several uses are added (lesson 4).
 
-        start = 2.0   :: One factor $W$ is the way back through *one* step. There are three steps.
+        start = 2.0   :: One factor of $W$ takes you back through *one* step. There are three steps.
         start = 15.0  :: Nothing is added here: along one path the factors are multiplied.
         last = 0.0    :: A 1 arrives, and the other factor $h_2$ is not zero.
         last = 1.5    :: Nothing is halved: $h_2$ times 1.
-        middle = 0.0  :: $h_1$ is 1, and 2 arrives. Only the *first* step has a state of zero.
+        middle = 0.0  :: $h_1$ is 1, and 2 arrives. Only the *first* step starts from a state of zero.
         whole = 0.0   :: The first part is 0; the other two are not.
         whole = 2.5   :: Nothing is averaged. The parts of all steps are added.
-        whole = 1.0   :: 1 is what arrives at $h_3$. What do the three steps bring?
-        whole = 10.0  :: That is twice as much as it should be: each of the three steps brings its part once.
+        whole = 1.0   :: 1 is what arrives at $h_3$. What do the three steps contribute?
+        whole = 10.0  :: That is twice as much as it should be: each of the three steps contributes its part once.
         start = 16.0  :: One factor too many: there are three steps in between.
-        start = 2.667 :: Nothing is divided between the steps: along the path it is multiplied, three times.
-        start = 9.0   :: The factor is 2, and it comes in three times: $2^3$.
+        start = 2.667 :: Nothing is divided between the steps: along the path you multiply by $W$, three times.
+        start = 9.0   :: The factor is 2, and you multiply by it three times: $2^3$.
         start = 7.0   :: 7 is the value $h_3$. How much does it change when $h_0$ does?
         last = 7      :: 7 is $h_3$, what came out. The other factor is what went in, $h_2$.
         last = 1      :: 1 is what arrives. It is multiplied by the other factor, $h_2$.
@@ -267,16 +267,16 @@ EXERCISES: list[Exercise] = [
         first = 1     :: The other factor is the state *before* the step, $h_0 = 0$. The input 1 is added, it does not multiply $W$.
         first = 8     :: 8 is what arrives at $h_0$. What goes to $W$ is the other factor, $h_0$, times 4.
         first = None  :: The first step did run: $W$ was multiplied by $h_0$, and that is a number.
-        whole = 12    :: That is $3 W^2$, right for $W^3$. Here an input is added in each step: add up the three parts.
+        whole = 12    :: That is $3 W^2$, which would be right for $W^3$. Here an input is added in each step: add up the three parts.
         whole = 3     :: That is the last step alone. All three uses count.
         whole = 1.667 :: Nothing is averaged: the parts add up.
         whole = 7     :: That is the value $h_3$.
         whole = 6     :: The parts are added, not multiplied: $3 + 2 + 0$.
         whole = 4     :: The parts are 3, 2 and 0. Add them up.
-        start = 12    :: Along the path the factor 2 comes in three times.
+        start = 12    :: Along the path you multiply by 2 three times, and by nothing else.
         first = 2     :: The other factor in the first step is $h_0 = 0$, so nothing is left of what arrives.
-        whole = 9     :: The first step has $h_0 = 0$ as its other factor: it brings nothing.
-        start = 4     :: There are three steps in between, so $W$ comes in three times.
+        whole = 9     :: The first step has $h_0 = 0$ as its other factor, so it contributes nothing.
+        start = 4     :: There are three steps in between, so you multiply by $W$ three times.
         start = 6     :: Along a path the factors are multiplied, not added.
         start = 0     :: The *value* of $h_0$ is 0. Its gradient says how $h_3$ changes when $h_0$ does.
         start = 1     :: 1 is the gradient at $h_3$. On the way back it is multiplied by $W$ three times.
@@ -285,17 +285,17 @@ EXERCISES: list[Exercise] = [
         11.3 clip
         solution: clip
         probe: _clip_probe
-        why: All are multiplied by the same number, so their direction stays. Afterwards their combined length is `most`.
+        why: All gradients are multiplied by the same number, so their direction stays the same. Gradients that were too long have the combined length `most` afterwards.
         shows: That is `torch.nn.utils.clip_grad_norm_`. Short gradients are left alone.
         look: All gradients together have one length, and one factor shortens them all.
         hint: The length: square all entries of all gradients, add them all up, and take the root.
         hint: `sum((gradient**2).sum() for gradient in gradients) ** 0.5`
-        hint: The factor is `most / n`: if `n` is twice the limit, a half.
+        hint: The factor is `most / n`: if `n` is twice the limit, it is a half.
 
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => max((g.abs().max().item() for g in gradients)) :: That uses the largest *entry* as the length. The length is the root of the sum of all squares.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() for g in gradients)) :: That is the square of the length: the root is missing.
         most / n => n / most :: Upside down: `n / most` makes long gradients even longer.
-        n > most => True :: That stretches short gradients. Leave them alone unless they are too long.
+        n > most => True :: That stretches short gradients. Leave gradients alone unless they are too long.
         n > most => n < most :: It is the other way round: short gradients are stretched, and long ones are left alone.
         most / n => 1 / n :: Their length is 1 afterwards, whatever `most` is.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) ;; n > most => True :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
@@ -307,12 +307,12 @@ EXERCISES: list[Exercise] = [
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (sum(((g ** 2).sum() for g in gradients)) / 3) ** 0.5 :: Nothing is averaged: the length has no division in it.
         n > most => True ;; gradient *= most / n => gradient *= min(1.0, most / gradient.norm().item())                                   :: That clips each parameter separately. Then their proportions change, and so does the direction.
         n > most => True ;; gradient *= most / n => gradient.clamp_(-most, most) :: That limits each *entry*. The direction changes: a large entry becomes as small as its neighbours.
-        sum((gradient**2).sum() for gradient in gradients) ** 0.5 => _length(gradients) ;; gradient *= most / n => gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` has made a new tensor and thrown it away: write into it with `*=`.
+        sum((gradient**2).sum() for gradient in gradients) ** 0.5 => _length(gradients) ;; gradient *= most / n => gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` made a new tensor, which was thrown away: write into the old one with `*=`.
         n > most => n >= 1.0 :: 1 is the limit of one call. Compare with `most`, whatever it is.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() for g in gradients)) ** 1 / 2 :: Python reads `** 1 / 2` as *to the power of 1, then halved*. Write `** 0.5`.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (gradients[0] ** 2).sum() ** 0.5 :: That is the length of the first gradient alone. All of them *together* have one length.
         n = sum((gradient**2).sum() for gradient in gradients) ** 0.5 => n = torch.tensor(gradients).norm() :: The gradients have different shapes, so they do not fit into one `torch.tensor`. Add up the squares of each, and take the root once.
-        n > most => True ;; gradient *= most / n => gradient *= -most / gradient.norm() :: That gives each gradient the length `most` separately, and flips its sign. They have one length *together*, and keep their direction.
+        n > most => True ;; gradient *= most / n => gradient *= -most / gradient.norm() :: That gives each gradient the length `most` separately, and flips its sign. They have one length *together*, and they should keep their direction.
         with torch.no_grad():
             n = _length([p.grad for p in parameters if p.grad is not None])
             for p in parameters:
@@ -326,7 +326,7 @@ EXERCISES: list[Exercise] = [
         11.4 the last few steps
         solution: truncated
         probe: _truncated_probe
-        why: From step `steps - keep` on there are `keep` steps left. Whatever came before counts as a number.
+        why: From step `steps - keep` on there are `keep` steps left. Everything before that counts as a plain number.
         shows: The value never changes; the gradient is that of the last steps. With `keep = steps` it is the full gradient.
         look: Count the steps that come after the cut.
         hint: With five steps, 0 to 4, the last two are 3 and 4.
@@ -334,7 +334,7 @@ EXERCISES: list[Exercise] = [
         hint: `step == steps - keep`
 
         h = h.detach() => break :: `break` ends the loop at the cut, so the last steps never run. Cut, and go on.
-        h = h.detach() => w = w.detach()      :: That detaches the weight: the steps after it see no weight at all, and the gradient is that of the *first* steps.
+        h = h.detach() => w = w.detach()      :: That detaches the weight: the steps after the cut send it no gradient, and it gets the gradient of the *first* steps only.
         for step in range(steps): => for _step in range(keep): ;; if step == steps - keep: => ;; h = h.detach() => :: Only the last steps were *computed*. The value should be that of all `steps` steps.
         h = h.detach() => h = (w * h).detach(); continue :: The cut comes after the product, one step too late.
         h.detach() => torch.tensor(1.0)       :: The state starts again at the cut. `detach()` keeps its *value* and drops the history.
@@ -342,20 +342,20 @@ EXERCISES: list[Exercise] = [
         step == steps - keep: => step < keep: :: That detaches in the first `keep` iterations. The gradient should see the *last* `keep`: detach once, `keep` iterations before the end.
         instead of step == steps - keep:
         step % keep == 0         :: That cuts every `keep` steps, so the number of steps that are seen varies. Cut once, `keep` steps before the end.
-        step == steps - keep - 1 :: One step too early: `keep + 1` of them are seen.
+        step == steps - keep - 1 :: One step too early: the gradient sees `keep + 1` steps.
         step == steps - keep + 1 :: One step too late: the gradient sees one step fewer than it should.
         step == steps // keep    :: That divides. The cut comes `keep` steps before the end: `steps - keep`.
         step == keep             :: That leaves out the first `keep` steps. The *last* `keep` should be seen: count from the end.
-        True                     :: That detaches in each step, or in each of the last ones, so only the very last is seen. Once is enough.
+        True                     :: That detaches in each step, or in each of the last ones, so the gradient sees only the very last step. Detach once.
         False                    :: Nothing is cut: the gradient sees all steps. (`h.detach()` on its own line changes nothing: it returns a new tensor. Write `h = h.detach()`.)
         """),
     exercise(r"""
         11.5 piece by piece
         solution: read_on
         probe: _reading_probe
-        why: `h.detach()` has the numbers of the last state and no history. So each graph begins with its piece.
-        shows: You can read on for as long as you like, and each graph is as long as one piece.
-        look: The state is carried on as a number.
+        why: `h.detach()` has the numbers of the last state and no history. So each graph begins with its own piece.
+        shows: You can read on for as long as you like, and each graph is only as long as one piece.
+        look: Carry the state over as plain numbers.
         hint: What should be carried from piece to piece, and what should not?
         hint: Lesson 8: a new tensor with the same numbers and no history.
         hint: `h = h.detach()`
@@ -365,7 +365,7 @@ EXERCISES: list[Exercise] = [
         w -= lr * w.grad => w -= 0.1 * w.grad :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
         return losses => >>                   :: Only one piece was read: the `return` is inside the loop. Put it after the loop.
         (h**2) => h                           :: The loss is the mean of the *squares*: `(h**2).mean()`.
-        h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: That keeps the old graph, but the old graph belongs to the old weight: `w` has been changed since.
+        h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: That keeps the old graph, but the old graph belongs to the old weight: `w` has changed since then.
         instead of h.detach():
         loss.item() => loss :: Each loss in the list holds the graph of its piece.
         h                        :: The second graph grows on top of the first, whose saved values have been freed. Carry the state over without its history: `h = h.detach()` (`h.detach()` on its own line changes nothing).
