@@ -102,12 +102,12 @@ def _two_passes(hvp) -> None:
         hvp(listened, x, v)
     if any(isinstance(at, list) and at != x.tolist() for at in places):
         raise Complaint(
-            "The product is right, or nearly. But `f` was run at other places than `x`: that is a nudge of the gradient, and only as "
-            "exact as its step is small. Differentiate the recorded gradient instead: two passes, both at `x`."
+            "The product is right, or nearly. But `f` was run at points other than `x`: that is a nudge of the gradient, and a nudge "
+            "is never exact. Differentiate the recorded gradient instead: two passes, both at `x`."
         )
     if len(passes) > 3:
         raise Complaint(
-            f"The product is right. But with 40 inputs it took {len(passes)} backward passes: that is the table, made row by row. "
+            f"The product is right. But with 40 inputs it took {len(passes)} backward passes: that builds the whole table, row by row. "
             "Two passes are enough, however many inputs there are: one for `g`, one for `g @ v`."
         )
 
@@ -132,7 +132,7 @@ def _penalties(with_penalty) -> Iterator[tuple]:
         loss = with_penalty(model(w, x), x)
         besides = watch.first_change({GRAD, VALUES, ASKS})
         if not isinstance(loss, torch.Tensor):
-            raise Complaint("Return a loss, a tensor that `backward()` can begin at.")
+            raise Complaint("Return a loss, a tensor that `backward()` can start from.")
         if loss.numel() != 1:
             raise Complaint(
                 f"The loss has the shape {tuple(loss.shape)}. The *length* of the gradient is one number: `g.norm()`."
@@ -143,7 +143,7 @@ def _penalties(with_penalty) -> Iterator[tuple]:
                 "The loss has no way back to the weights any more: `out` itself must stay in it as it is."
             )
         loss.backward()
-        yield "and then w.grad", w.grad
+        yield "w.grad after `loss.backward()`", w.grad
         if besides:
             raise Complaint(besides)
 
@@ -176,7 +176,7 @@ def _repaired(Again, Both) -> Iterator[tuple]:
             if second is None:
                 raise Complaint(
                     "The slope is right. But it comes without a history, so it cannot be differentiated again: something in "
-                    "`backward` cuts (`detach()`, `no_grad`, `.item()`)."
+                    "`backward` cuts it off (`detach()`, `no_grad`, `.item()`)."
                 )
             yield f"{name}: the slope of the slope at {at:g}", second
 
@@ -201,7 +201,7 @@ QUESTIONS: list[Question] = [
         100.0 :: That is the slope squared. The second derivative is the slope of $2x$.
         0.0   :: The slope $2x$ is not constant: at 5 it is 10, at 6 it is 12.
         1.0   :: $2x$ rises by more than that when $x$ goes from 5 to 6.
-        5.0   :: The slope is $2x$, and its own slope does not depend on the place.
+        5.0   :: The slope is $2x$, and its own slope is the same everywhere.
         """),
     question(r"""
         15.b x.grad after backward(create_graph=True) and x.grad.backward()
@@ -218,10 +218,10 @@ QUESTIONS: list[Question] = [
     question(r"""
         15.c the gradient of g.sum()
         truth: "b"
-        found: Yes: a sum of all entries of $g$ has as its gradient the sum of the rows of $H$.
+        found: Yes: the gradient of the sum of all entries of $g$ is the sum of the rows of $H$.
         missed: It is **b**: the gradient of a sum is the sum of the gradients, so the rows of $H$ are added up.
 
-        "a" :: That would be true if $H$ had nothing off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum includes that.
+        "a" :: That would be true if $H$ had only zeros off its diagonal. Here $g_0$ depends on $x_1$ as well, and the sum includes that.
         "c" :: One backward pass gives one number for each *input*: two numbers, not four.
         "d" :: `g.sum()` is a single number with a recorded history, so a pass can begin there.
         """),
@@ -243,8 +243,8 @@ EXERCISES: list[Exercise] = [
         look third: Differentiate the formula of the second derivative.
         look fourth: What is the slope of a constant?
         look x_grad: Where does `torch.autograd.grad` put its result?
-        about third: The second derivative is a straight line in $x$. How steep?
-        about fourth: The third no longer depends on $x$.
+        about third: The second derivative is a straight line in $x$. How steep is it?
+        about fourth: The third derivative no longer depends on $x$.
         about x_grad: The section above printed `x.grad` after one call.
         hint: Write down the formulas first: $x^3 + x^2$, then its derivative, then the derivative of that. Put in 3 at the end.
         hint: The slope is $3x^2 + 2x$.
@@ -256,27 +256,27 @@ EXERCISES: list[Exercise] = [
         second = 8    :: $3x^2$ has the slope $6x$, which is 18 at 3. Add the 2.
         second = 24   :: $2x$ has the slope 2 everywhere, not 6.
         second = 56   :: $3x^2$ has the slope $6x$, not $6x^2$.
-        slope = 16.5  :: That is half of it. The slopes of the two terms are added, not averaged.
+        slope = 16.5  :: That is half the right answer. The slopes of the two terms are added, not averaged.
         slope = 66    :: That is twice as much as it should be: each term is differentiated once.
         slope = 0     :: A slope of 0 would be a flat place. At 3 both terms rise.
-        second = 10   :: That is half of it: the slopes of $3x^2$ and of $2x$ are added, not averaged.
+        second = 10   :: That is half the right answer: the slopes of $3x^2$ and of $2x$ are added, not averaged.
         second = 40   :: That is twice as much as it should be: $3x^2$ and $2x$ are each differentiated once.
-        third = 3     :: That is half of it: $6x$ rises by more than that with each unit.
+        third = 3     :: That is half the right answer: $6x$ rises by more than that with each unit.
         third = 12    :: That is twice as much as it should be: differentiate $6x + 2$ once.
         fourth = 1    :: A constant does not change at all.
-        slope = 27    :: That is the part of $x^3$ alone. $x^2$ has a slope too.
+        slope = 27    :: That is the slope of $x^3$ alone. $x^2$ has a slope too.
         slope = 36    :: That is the value of $y$, $27 + 9$. You need its slope.
         slope = 162   :: The slopes of the two terms are added, not multiplied.
         second = 18   :: The $2x$ in the slope has a slope as well.
         second = 0    :: The slope is not 33 everywhere: it is $3x^2 + 2x$, and that changes with $x$.
         second = 1089 :: That is the slope squared. Differentiate it instead.
         second = 33   :: That is the first derivative once more. Differentiate the formula $3x^2 + 2x$.
-        third = 18    :: $6x$ is the *second* derivative's part. Its slope does not depend on the place.
+        third = 18    :: $6x$ belongs to the *second* derivative. Its slope is the same everywhere.
         third = 0     :: One rung too far: $6x + 2$ still rises with $x$.
         third = 8     :: The $+2$ of the second derivative is a constant; its slope is 0.
         fourth = 6    :: The third derivative is 6 everywhere. How fast does it change?
         fourth = None :: A constant has a slope, and it is a number.
-        x_grad = 33   :: `backward()` would have put it there. `torch.autograd.grad` returns its result.
+        x_grad = 33   :: `backward()` would have put the slope there. `torch.autograd.grad` returns its result.
         x_grad = 59   :: That would be `backward()` four times, added up. `torch.autograd.grad` returns its results.
         x_grad = 0    :: A zero would be a gradient. Nothing was ever put there.
         """),
@@ -285,8 +285,8 @@ EXERCISES: list[Exercise] = [
         solution: hessian
         cases: lambda: [(_lesson, _leaf(1.0, 2.0)), (_three, _leaf(2.0, 0.5, 1.0))]
         why: `create_graph=True` makes `g` differentiable; row $i$ is the gradient of the one number `g[i]`; `retain_graph=True`, because the next row walks the same graph.
-        shows: One recorded pass, and then one pass for each row: that is the Jacobian of lesson 6, of the gradient.
-        without func functional jacobian jacrev jacfwd: The table is right. But here it should be made by hand, row by row, with `torch.autograd.grad`.
+        shows: One recorded pass, and then one pass for each row: that is the Jacobian of lesson 6, applied to the gradient.
+        without func functional jacobian jacrev jacfwd: The table is right. But here you should build it by hand, row by row, with `torch.autograd.grad`.
         look: Row $i$ is the gradient of one entry of the gradient. Does each of the blanks fit that?
         hint: What has to be switched on so that `g` can be differentiated?
         hint: A pass begins at *one* number. Which one belongs to row `i`?
@@ -300,15 +300,15 @@ EXERCISES: list[Exercise] = [
         return torch.stack(rows) :: `backward()` adds each row to `x.grad`, on top of the gradient itself. `torch.autograd.grad` returns each row alone.
         torch.diag(_column_sums(f, x)[0])        :: That puts the gradient of `g.sum()` on the diagonal and zeros elsewhere. It is not the diagonal of the Hessian, and the other entries are needed too.
         create_graph=True => create_graph=False :: `g` was not recorded. Which argument records it?
-        retain_graph=True => retain_graph=False :: The first row has freed the graph of `g`, and the second row needs it too.
+        retain_graph=True => retain_graph=False :: The pass for the first row freed the graph of `g`, and the second row needs it too.
         _column_sums                             :: Each row is the sum of *all* rows: `g.sum()` mixes the entries, and so does a single `x.grad` that keeps adding up. Start from one entry, with `torch.autograd.grad`.
         g[i] => g :: `g` has several entries, and a pass begins at one number. Which entry belongs to row `i`?
         y = f(x); return torch.stack([torch.autograd.grad(y, x, retain_graph=True)[0] for _ in range(len(x))]) :: That is the gradient of `f` itself, again and again. It is the entries of the *gradient* that should be differentiated.
         (g,) = torch.autograd.grad(f(x), x); return torch.outer(g, g) :: That multiplies the gradient by itself. A second derivative is not a product of first ones.
         torch.diag(torch.diag(hessian(f, x)))    :: That is only the diagonal. $g_0$ changes with the other inputs too.
-        torch.stack([hessian(f, x)[0]] * len(x)) :: Each row is the first one. Use `i`.
+        torch.stack([hessian(f, x)[0]] * len(x)) :: Every row is a copy of the first. Use `i`.
         (row,) = torch.autograd.grad(g[i], x, retain_graph=True) => g[i].backward(retain_graph=True) ;; (row) => (x.grad.clone()) :: `backward()` adds up in `x.grad`, so each row contains the ones before it. `torch.autograd.grad` does not.
-        2 * hessian(f, x)                        :: Every entry is twice as large as it should be. Each second derivative comes in once.
+        2 * hessian(f, x)                        :: Every entry is twice as large as it should be. Each second derivative counts once.
         range(len(x)) => range(2) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
         return torch.stack(rows) => >>           :: Only the first row comes back: the `return` is inside the loop. Put it after the loop.
         torch.eye(len(x))                        :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
@@ -318,38 +318,38 @@ EXERCISES: list[Exercise] = [
         solution: hvp
         cases: _products
         besides: _two_passes
-        why: $g \cdot v$ is one number. Its gradient is $\sum_i v_i \nabla g_i = H v$, since $H$ is symmetric. Whatever the number of inputs, that is two passes.
+        why: $g \cdot v$ is one number. Its gradient is $\sum_i v_i \nabla g_i = H v$, since $H$ is symmetric. That takes two passes, whatever the number of inputs.
         shows: A product with a table that was never built: two passes, with two inputs or a million.
         without func functional hessian jacobian jacrev jacfwd: The product is right. But make it without the table and without a ready-made function, in two passes.
         look: Two passes: the first gives $g$, recorded. Which single number does the second start from?
         hint: The cell above does it for one `f`. Which of its lines do you need?
-        hint: First the gradient, with `create_graph=True`. Then one number made of it and `v`.
+        hint: First the gradient, with `create_graph=True`. Then make one number from it and `v`.
         hint: The second pass is `torch.autograd.grad(g @ v, x)`; it returns a tuple with one entry.
 
-        (g,) = torch.autograd.grad(f(x), x); return torch.autograd.grad(g @ v, x)[0] :: `g` has no history: the first pass has to record itself, and what it differentiates has to depend on `x`. (`retain_graph=True` keeps the graph of `f` and records nothing new.)
-        (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] ;; return product => :: `v` has no effect: that is the product with ones.
+        (g,) = torch.autograd.grad(f(x), x); return torch.autograd.grad(g @ v, x)[0] :: `g` has no history: the first pass must be recorded, and what it differentiates must depend on `x`. (`retain_graph=True` keeps the graph of `f` and records nothing new.)
+        (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] ;; return product => :: `v` has no effect: that is the product with a vector of ones.
         (g,) = torch.autograd.grad(f(x), x); return g @ v :: $g \cdot v$ is the slope in the direction $v$, one number. Take its gradient.
-        (g,) = torch.autograd.grad(f(x), x); return g * v :: That multiplies the gradient by `v`, entry by entry. Nothing has been differentiated a second time.
-        (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] * v ;; return product => :: `v` comes in too late: each *column* of the table should be multiplied by its own entry, before the sum.
+        (g,) = torch.autograd.grad(f(x), x); return g * v :: That multiplies the gradient by `v`, entry by entry. Nothing is differentiated a second time.
+        (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g.sum(), x)[0] * v ;; return product => :: `v` is applied too late: each *column* of the table should be multiplied by its own entry of `v`, before the sum.
         v @ hvp(f, x, v)                :: That is $v^\top H v$, one number. One factor `v` is enough.
         torch.autograd.grad(f(x), x)[0] :: That is the gradient. It should be differentiated once more, in the direction `v`.
 
         moved = (x + v).detach().requires_grad_()
-        return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0] :: A whole step `v` is not a small nudge: the gradient itself changes on the way. And no nudge is needed here.
+        return torch.autograd.grad(f(moved), moved)[0] - torch.autograd.grad(f(x), x)[0] :: A whole step `v` is not a small nudge: the Hessian itself changes on the way. And you do not need a nudge here.
 
         (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ v, x) ;; return product => :: `torch.autograd.grad` returns a tuple, even for one input. Take its entry: `[0]`.
-        (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ g, x)[0] ;; return product => :: $g \cdot g$ holds `g` twice. The other factor should be `v`.
+        (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ g, x)[0] ;; return product => :: In $g \cdot g$ both factors are `g`. One of them should be `v`.
         torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] * v, x)[0] :: `g * v` has an entry for each input, and so has `g`. A pass begins at *one* number: their dot product, `g @ v`.
-        torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] @ v, v)[0] :: `v` is held fixed. It is `x` that the second gradient is taken with respect to.
+        torch.autograd.grad(torch.autograd.grad(f(x), x, create_graph=True)[0] @ v, v)[0] :: `v` is held fixed. Take the second gradient with respect to `x`.
 
         x = x.detach().requires_grad_()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             f(x).backward(create_graph=True)
         (x.grad @ v).backward()
-        return x.grad.detach() :: Your two passes have both put something into `x.grad`: that is $g + Hv$. `torch.autograd.grad` returns each result on its own.
+        return x.grad.detach() :: Both of your passes added to `x.grad`, so it holds $g + Hv$. `torch.autograd.grad` returns each result on its own.
 
-        (product,) = torch.autograd.grad(g @ v, x) => product = torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) @ v :: that is the table, made row by row.
+        (product,) = torch.autograd.grad(g @ v, x) => product = torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(len(x))]) @ v :: that builds the whole table, row by row.
 
         h = 1e-2
         def at(place):
@@ -359,14 +359,14 @@ EXERCISES: list[Exercise] = [
 
         (product,) = torch.autograd.grad(g @ v, x) => (g @ v).backward() ;; return product => return x.grad :: Your function leaves a gradient in `x.grad`
         (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g @ abs(v), x)[0] ;; return product => :: `abs` does not belong there: `v` has signs, and they count.
-        (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g[0] * v[0], x)[0] ;; return product => :: That is the first row of the table times the first entry of `v`. All of them count: `g @ v`.
+        (product,) = torch.autograd.grad(g @ v, x) => return torch.autograd.grad(g[0] * v[0], x)[0] ;; return product => :: That is the first row of the table times the first entry of `v`. All the rows count: `g @ v`.
         -hvp(f, x, v)                   :: The sign is wrong: there is no minus in $Hv$.
         """),
     exercise(r"""
         15.4 Newton with many inputs
         solution: newton
         cases: lambda: [(_bowl, _leaf(2.0, -1.0)), (_curved, _leaf(1.0, 2.0))]
-        why: `torch.linalg.solve(H, g)` is the step that brings the gradient to 0 if it goes on changing as $H$ says. It is subtracted from `x`.
+        why: `torch.linalg.solve(H, g)` is the step that brings the gradient to 0 if it keeps changing as $H$ says. It is subtracted from `x`.
         shows: One step to the bottom of a bowl, whatever its shape: the curvature says how long the step must be.
         look: With one input it was $x - f'/f''$. What replaces the division?
         hint: With one input: $x - f'/f''$.
@@ -375,25 +375,25 @@ EXERCISES: list[Exercise] = [
         torch.linalg.solve(H, g) => g / g.norm() :: That is a step of length 1 against the gradient. Newton's step solves $H\,s = g$.
         instead of x - torch.linalg.solve(H, g):
         x - 0.1 * torch.linalg.solve(H, g) :: There is a learning rate in it. Newton's step needs none: the curvature says how far to go.
-        x - g / H.sum(1)                   :: The rows of `H` are added up first. How the inputs mix is then lost: solve the whole system, `torch.linalg.solve(H, g)`.
-        x + torch.linalg.solve(H, g)       :: That goes uphill: the step leads *against* the slope.
+        x - g / H.sum(1)                   :: You first add up each row of `H`, and how the inputs affect each other is lost: solve the whole system, `torch.linalg.solve(H, g)`.
+        x + torch.linalg.solve(H, g)       :: That goes uphill: the step should go *against* the slope.
         torch.linalg.solve(H, g)           :: That is the step. Where does it lead from `x`?
         -torch.linalg.solve(H, g)          :: That is the step, with its sign. Where does it lead from `x`?
-        x - H @ g                          :: That multiplies by the curvature. The more curved, the *shorter* the step.
-        x - g                              :: That is gradient descent with the rate 1. `H` is not in it.
+        x - H @ g                          :: That multiplies by the curvature. The more curvature, the *shorter* the step should be.
+        x - g                              :: That is gradient descent with a learning rate of 1. `H` is not used.
         x - g / torch.diag(H)              :: That divides by the diagonal alone. The inputs depend on each other: use `torch.linalg.solve`.
         x - g / H                          :: Dividing by a table divides entry by entry and gives a table. Use `torch.linalg.solve(H, g)`.
         x - torch.linalg.solve(H, x)       :: It is `g` that should be brought to 0, not `x`.
         x - 0.5 * torch.linalg.solve(H, g) :: That is half of the step. On a bowl the whole step leads to the bottom.
         x - torch.linalg.solve(g, H)       :: `solve` takes the table first, then the gradient: `torch.linalg.solve(H, g)`.
-        x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same. Each has its own step: leave out the `sum`.
+        x - torch.linalg.solve(H, g).sum() :: The step is summed, so every entry moves by the same amount. Each has its own step: leave out the `sum`.
         """),
     exercise(r"""
         15.5 a penalty that works
         solution: with_penalty
         probe: _penalties
-        why: `create_graph=True` gives `g` its way back to the weights (and keeps the graph of `out`, so `retain_graph` is not needed as well). Then the penalty pulls at them like any other part of the loss.
-        shows: The gradient is part of the loss, and the weights feel it. Whether they do is invisible in the loss itself: look at `w.grad`.
+        why: `create_graph=True` gives `g` its way back to the weights (and keeps the graph of `out`, so `retain_graph` is not needed as well). So the penalty acts on the weights like any other part of the loss.
+        shows: The gradient is part of the loss, and the weights feel it. You cannot see from the loss alone whether they do: look at `w.grad`.
         look: The loss is `out` and the penalty. Are both in it, and do both have a way back to the weights?
         hint: Which argument makes the gradient differentiable?
         hint: The penalty: the length `g.norm()`, minus 1, squared.
@@ -401,15 +401,15 @@ EXERCISES: list[Exercise] = [
 
         out.backward(create_graph=True)
         return out + (x.grad.norm() - 1) ** 2 :: That pass fills the `.grad` of every weight as well, and the training pass adds to it. `torch.autograd.grad` leaves `.grad` alone.
-        g.norm() => g.abs().sum() :: The sum of the sizes is not the length: that is the root of the sum of the squares, `g.norm()`.
-        out + (g.norm() - 1) ** 2 => out + 2 * (g.norm() - 1) ** 2 :: The penalty is in it twice.
+        g.norm() => g.abs().sum() :: The sum of the absolute values is not the length. The length is the root of the sum of the squares, `g.norm()`.
+        out + (g.norm() - 1) ** 2 => out + 2 * (g.norm() - 1) ** 2 :: You added the penalty twice.
         create_graph=True => retain_graph=True :: The loss has the right *value*, but the weights do not feel the penalty: `g` has no history, or a `detach()` has cut it off. `retain_graph=True` keeps the graph of `out`; it records nothing new.
-        create_graph=True => create_graph=False                  :: Your first pass has freed the graph of `out`, which the loss still needs. And keeping it is not enough: `g` itself should have a history.
+        create_graph=True => create_graph=False                  :: Your first pass freed the graph of `out`, which the loss still needs. And keeping that graph is not enough: `g` itself must have a history.
         g.norm() => g.sum() :: The sum of the entries is not the length: positive and negative ones cancel. Use `g.norm()`.
-        g.norm() => (g * g).sum() :: That is the *square* of the length. Its root is missing.
+        g.norm() => (g * g).sum() :: That is the *square* of the length. The root is missing.
         out + (g.norm() - 1) ** 2 => out :: The penalty is not in the loss: that is `out`, as it came in.
         out + (g.norm() - 1) ** 2 => out + (g.norm() - 1) * 2 :: Twice the distance is not its square: `** 2`.
-        out + (g.norm() - 1) ** 2 => (g.norm() - 1) ** 2 :: `out` itself has gone from the loss.
+        out + (g.norm() - 1) ** 2 => (g.norm() - 1) ** 2 :: `out` itself is missing from the loss.
         out + (g.norm() - 1) ** 2 => out + g.norm() ** 2 :: That pulls the length to 0. It should be 1.
         out + (g.norm() - 1) ** 2 => out + g.norm() - 1 :: Without the square, a shorter and shorter gradient makes the loss smaller and smaller.
         out + (g.norm() - 1) ** 2 => out - (g.norm() - 1) ** 2 :: A penalty is added. Subtracted, it is a reward.
@@ -417,19 +417,19 @@ EXERCISES: list[Exercise] = [
         out + (out - 1) ** 2            :: That pulls the *output* to 1. The length of its *gradient* should be 1.
         out.backward(retain_graph=True); return out + (x.grad.norm() - 1) ** 2 :: `backward()` leaves a gradient without a history in `x.grad`, and adds its own part to every weight's `.grad`.
         (g,) => g ;; g.norm() => g      :: `torch.autograd.grad` returns a tuple, even for one input. Take its entry: `(g,) = ...`
-        out + (g.norm() - 1) ** 2 => out.detach() + (g.norm() - 1) ** 2 :: The loss has the right value. But `out` is cut off in it: what the weights feel is the penalty alone.
-        (g.norm() - 1) ** 2 => ((g - 1) ** 2).sum() :: That pulls *each entry* of the gradient to 1. It is the length of the whole that should be 1: `g.norm()`.
+        out + (g.norm() - 1) ** 2 => out.detach() + (g.norm() - 1) ** 2 :: The loss has the right value. But `out` is cut off, so the weights feel only the penalty.
+        (g.norm() - 1) ** 2 => ((g - 1) ** 2).sum() :: That pulls *each entry* of the gradient to 1. The length of the whole gradient should be 1: `g.norm()`.
         out + (g.norm() - 1) ** 2 => out + g.norm() ** 2 - 1 :: The 1 belongs inside the square: $(|g| - 1)^2$. As it is, the length is pulled to 0.
         out + (g.norm() - 1) ** 2 => out + abs(g.norm() - 1) :: The distance from 1 is not squared: `** 2`.
         g.norm() => g.norm() / len(g) ** 0.5 :: You divide by the root of the number of entries. The length is `g.norm()`, nothing more.
-        g.norm() => g[0].abs() :: That is the size of a single entry. The length of the whole gradient is `g.norm()`.
+        g.norm() => g[0].abs() :: That is the absolute value of a single entry. The length of the whole gradient is `g.norm()`.
         """),
     exercise(r"""
         15.6 two repairs
         solution: (Again, Both)
         probe: _repaired
-        why: `Again` computes $3x^2$ from `x`, which the graph knows. In `Both` the saved square is an output, so the second pass comes back into this very `backward`, by `square_grad`; $x^2$ has the slope $2x$.
-        shows: 480 from both. The first repair costs a product, the second keeps one more tensor: the old choice between computing and storing (lesson 10).
+        why: `Again` computes $3x^2$ from `x`, which the graph knows. In `Both` the saved square is an output, so the second pass reaches this very `backward` again, with `square_grad`; $x^2$ has the slope $2x$.
+        shows: Both give 480. The first repair costs a product, the second keeps one more tensor: the old choice between computing and storing (lesson 10).
         look: In `Again` everything in `backward` comes from the saved *input*. In `Both` the square is returned, and its own upstream gradient is passed on to `x`.
         hint: `Again`: save `x`. What is the slope of $x^3$, written with `x` alone?
         hint: `Both`: `return square * x, square`. Two outputs lead back to `x`, so two terms are added in `backward`.
@@ -447,8 +447,8 @@ EXERCISES: list[Exercise] = [
         return square * x, square => return square * x :: `Both` returns one output only. Return the square as well: then it is an output, and the graph knows it.
         return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square :: `Both` drops what arrives at its second output. It is 0 on the first pass and counts on the second: add `square_grad * 2 * x`.
         return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad :: In `Both`, `square_grad` still has to be multiplied by the slope of $x^2$, which is $2x$.
-        return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad * square :: In `Both`, `square_grad` is multiplied by the *value* of the second output. Its slope is $2x$.
-        return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad * x :: In `Both` half is missing: the slope of $x^2$ is $2x$.
+        return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad * square :: In `Both`, `square_grad` is multiplied by the *value* of the second output. Multiply it by the slope of $x^2$, which is $2x$.
+        return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square + square_grad * x :: In `Both` a factor of 2 is missing: the slope of $x^2$ is $2x$.
         return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square - square_grad * 2 * x :: In `Both` the second term has the wrong sign: what comes back from two outputs is added.
         return grad * 3 * square + square_grad * 2 * x => return grad * 3 * square, square_grad * 2 * x :: `Both` has one input, so `backward` returns one gradient: the two terms are added.
         return grad * 3 * square + square_grad * 2 * x => return (grad + square_grad) * 3 * square :: In `Both` each output has its own slope: $3x^2$ for the cube, $2x$ for the square.
