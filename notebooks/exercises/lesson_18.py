@@ -92,9 +92,9 @@ def _backward_cases() -> list[tuple]:
 
 
 ROWS = {
-    "all rows with something": [[1, 0, 0], [1, 1, 0], [0, 1, 1]],
-    "an empty row in the middle": [[1, 1, 0], [0, 0, 0], [0, 1, 0]],
-    "two empty rows of four": [[0, 0], [1, 1], [0, 0], [0, 1]],
+    "a mask without an empty row": [[1, 0, 0], [1, 1, 0], [0, 1, 1]],
+    "a mask with an empty row in the middle": [[1, 1, 0], [0, 0, 0], [0, 1, 0]],
+    "a mask with two empty rows": [[0, 0], [1, 1], [0, 0], [0, 1]],
 }
 
 
@@ -191,7 +191,7 @@ def _looked(reads: Callable) -> Iterator[tuple]:
             got = reads(f, x, t)
             if isinstance(got, torch.Tensor) and got.dtype == torch.bool and got.shape == (count,):
                 raise Complaint(
-                    "It returns a table of True and False. Return the positions themselves: a list of numbers."
+                    "It returns a tensor of True and False. Return the positions themselves: a list of numbers."
                 )
             if isinstance(got, range | tuple | set):
                 got = sorted(got)
@@ -259,13 +259,13 @@ QUESTIONS: list[Question] = [
         10 :: That is how many are *left*: 1 + 2 + 3 + 4. The other 6 are 0.
         4  :: The diagonal stays: a position may look at itself.
         12 :: That would be everything but the diagonal. What came earlier stays visible too.
-        8  :: Half of 16 would be right if the diagonal were divided. It stays whole: 6 are hidden.
+        8  :: Half of 16 would be right if half of the diagonal were hidden. All of it stays: 6 are hidden.
         3  :: That is the first row alone. The second hides two more, the third one more.
         """),
     question(r"""
         18.c the gradient of the first position's query
         truth: _first_query()
-        found: Yes. It sees only itself, so its one weight is 1, whatever the score is.
+        found: Yes. Position 0 sees only itself, so its one weight is 1, whatever the score is.
         missed: Position 0 sees only itself. Its one weight is 1 for every query, so nothing changes with the query: 0.
 
         1.0 :: 1 is the *weight*. It stays 1 whatever the query is, so the query's gradient is 0.
@@ -277,7 +277,7 @@ QUESTIONS: list[Question] = [
         found: Yes. The sum of three zeros is 0, and the softmax divides by it: 0/0.
         missed: $e^{-\infty} = 0$, three times, divided by their sum, 0: that is 0/0, `nan`. It is **c**.
 
-        "a" :: Each exponential is 0, that is right. But the softmax then divides them by their sum, which is 0 as well.
+        "a" :: Each exponential is indeed 0. But the softmax then divides them by their sum, which is 0 as well.
         "b" :: That would be the result for three equal *finite* scores. Here $e^{-\infty} = 0$ is divided by 0.
         "d" :: A softmax of minus infinities divides 0 by 0, and that is `nan`.
         """),
@@ -289,9 +289,9 @@ QUESTIONS: list[Question] = [
         missed: The mean over the positions contains all six, and it was taken before the mask: 6.
 
         3 :: The mask allows positions 0, 1 and 2. But the mean that was subtracted before contains all six.
-        2 :: It sees itself too, and, through the mean, all the others.
-        1 :: Attention lets it look back at 0 and 1; and the mean contains all six.
-        4 :: There are six positions in the mean, those before, its own, and all that follow.
+        2 :: Position 2 sees itself too, and, through the mean, all the others.
+        1 :: Position 2 may read 0, 1 and itself, and the mean contains all six.
+        4 :: There are six positions in the mean: those before it, its own, and all that follow.
         5 :: Its own position is in the mean as well: all six.
         """),
 ]
@@ -306,12 +306,12 @@ EXERCISES: list[Exercise] = [
             d_2 = 1 / 4 * (0 - out)
             d_3 = 0 * (100 - out)  # its weight is 0
             v_3 = 0  # the weight again
-        why: The rule is *weight times (value minus result)*. The four gradients add up to 0: if one weight grows, others shrink. What is masked has weight 0, so both of its gradients are 0.
-        shows: A key is asked to match better if its value lies on the side to which the result should move, in proportion to the weight that it has already.
+        why: The rule is *weight times (value minus result)*. The four gradients add up to 0: if one weight grows, others shrink. The masked key has weight 0, so the gradients of its score and of its value are both 0.
+        shows: A key is asked to match better if its value lies on the side to which the result should move, in proportion to the weight that it already has.
         look out: Each value times its weight, added up.
-        look d_0: Three things meet in the rule: the weight, the value, and the result.
-        look d_1: Three things meet in the rule: the weight, the value, and the result.
-        look d_2: Three things meet in the rule: the weight, the value, and the result.
+        look d_0: Three things appear in the rule: the weight, the value, and the result.
+        look d_1: Three things appear in the rule: the weight, the value, and the result.
+        look d_2: Three things appear in the rule: the weight, the value, and the result.
         look d_3: How much weight does the fourth key have?
         look v_3: How much does the result move if this value moves by 1?
         about out: The mean of the values, with these weights. The fourth weight is 0.
@@ -325,39 +325,39 @@ EXERCISES: list[Exercise] = [
 
         d_0 = 0.25 :: That is $w(1-w)$, the slope of a single weight. The rule is weight times (value minus result).
         d_3 = 25   :: Its weight is 0, not a quarter, so nothing gets through.
-        out = 30   :: The masked value is in it. Its weight is 0.
+        out = 30   :: You included the masked value. Its weight is 0.
         out = 4     :: That is the mean of 8, 4 and 0 without the weights. The first one counts twice as much as the others.
         out = 12    :: That is the sum of the values. The weights add up to 1.
         out = 28    :: That is the plain mean of all four values. Each counts with its weight, and the last has none.
-        out = 105   :: The masked value is in it with its full 100. Its weight is 0.
-        d_0 = 4     :: That is weight times value. The softmax takes away the result: if this weight grows, the others shrink.
+        out = 105   :: You included the masked value with its full 100. Its weight is 0.
+        d_0 = 4     :: That is weight times value. The softmax subtracts the result from the value first: if this weight grows, the others shrink.
         d_0 = 3     :: That is value minus result. The weight is still missing.
         d_0 = 0.5   :: That is the weight, which is the gradient of the *value*. The gradient of the score is the weight times (value minus result).
-        d_0 = -1.5  :: The sign: a better match with this key makes the result *larger*, since its value is above 5.
+        d_0 = -1.5  :: The sign is wrong: a better match with this key makes the result *larger*, since its value is above 5.
         d_0 = 2     :: That is $w(1-w)\,v$: what this score does through its own weight alone. The other weights move as well, since all add up to 1.
-        d_0 = 8     :: That is what arrives at the *weight*. The softmax's rule is still to come.
-        d_1 = 1     :: That is weight times value. The softmax takes away the result: $\tfrac14 (4 - 5)$.
+        d_0 = 8     :: That is what arrives at the *weight*. The softmax's rule still has to be applied.
+        d_1 = 1     :: That is weight times value. The softmax subtracts the result from the value first: $\tfrac14 (4 - 5)$.
         d_1 = -1    :: That is value minus result. The weight is still missing.
         d_1 = 0.25  :: That is the weight alone, or the sign is lost: 4 is *below* the result.
         d_1 = 0.75  :: That is $w(1-w)\,v$: what this score does through its own weight alone. The other weights move as well.
-        d_1 = 4     :: That is what arrives at the *weight*. The softmax's rule is still to come.
+        d_1 = 4     :: That is what arrives at the *weight*. The softmax's rule still has to be applied.
         d_2 = 0     :: A value of 0 adds nothing, but a larger weight *for it* takes weight away from the others, and the result falls.
         d_2 = -5    :: That is value minus result. The weight is still missing.
-        d_2 = 1.25  :: The sign: a better match with this key pulls the result down towards 0.
+        d_2 = 1.25  :: The sign is wrong: a better match with this key pulls the result down towards 0.
         d_2 = 0.25  :: A quarter is the weight. Multiply it by (value minus result).
-        d_3 = 95    :: That is value minus result, and it is multiplied by the weight, 0.
+        d_3 = 95    :: That is value minus result. It still has to be multiplied by the weight, 0.
         d_3 = 100   :: That is its value, and what arrives at its weight. The rule multiplies it by that weight, 0.
         d_3 = None  :: The score is part of the graph, and a gradient is computed for it: a zero.
         v_3 = 100   :: That is the value itself. Its gradient is the weight with which it is read.
-        v_3 = 0.25  :: A quarter is the weight of the two before. This one is masked.
-        v_3 = 1     :: It would be 1 if all of the weight lay on it. It is masked.
+        v_3 = 0.25  :: A quarter is the weight of each of the two keys before it. This one is masked.
+        v_3 = 1     :: The gradient would be 1 if this value had all of the weight. It is masked.
         v_3 = None  :: The value is in the product `weights @ v`, so a gradient is computed for it: a zero.
         """),
     exercise(r"""
         18.2 attention
         solution: attention
         probe: _attended
-        why: Each row of `scores` belongs to one query. The mask acts before the softmax, so that the weights that are left add up to 1.
+        why: Each row of `scores` belongs to one query. The mask acts before the softmax, so that the remaining weights add up to 1.
         shows: Two products, a division, a mask and a softmax: that is all of attention.
         look: Go through the four steps: scores $q\,k^\top/\sqrt d$, the mask, the softmax along each row, and the mean of the values.
         hint: `q` has a row for each query and `k` a row for each key. Which product gives a table with a row for each query and a column for each key?
@@ -378,7 +378,7 @@ EXERCISES: list[Exercise] = [
         torch.softmax(scores, dim=-1) => torch.log_softmax(scores, dim=-1) :: Those are the logarithms of the weights. Use `torch.softmax`.
         scores.masked_fill(later, float("-inf")) => scores :: The mask is missing: with `causal=True`, a position still sees what comes later.
         scores.masked_fill(later, float("-inf")) => scores * ~later :: A score of 0 does not hide anything: $e^0 = 1$. The hidden scores must be minus infinity.
-        scores.masked_fill(later, float("-inf")) => scores.masked_fill(later, float('inf')) :: *Plus* infinity: the hidden places get all the weight, and two of them give `nan`. It needs a minus.
+        scores.masked_fill(later, float("-inf")) => scores.masked_fill(later, float('inf')) :: That is *plus* infinity, and the softmax turns every row with one in it into `nan`. It needs a minus.
         scores.masked_fill(later, float("-inf")) => scores.masked_fill(~later, float('-inf')) :: That hides the past and shows the future. `later` is already True where something should be hidden.
         scores.masked_fill(later, float("-inf")) => scores.masked_fill(torch.ones(scores.shape[-2:]).triu(0) > 0, float('-inf')) :: That hides the diagonal as well. The first position then sees nothing, and its weights are `nan`.
         scores.masked_fill(later, float("-inf")) => scores.masked_fill(later.T, float('-inf')) :: The mask is transposed: a position sees itself and what comes later, and not what came before.
@@ -390,14 +390,14 @@ EXERCISES: list[Exercise] = [
         weights @ v => weights.transpose(-2, -1) @ v :: `weights` is transposed in the last product. It has a row for each query, just as the result does: `weights @ v`.
         weights @ v => weights :: Those are the weights. Take the mean of the values with them: `weights @ v`.
         weights @ v => v :: The values come back unchanged. Multiply: `weights @ v`.
-        if causal: => if True: :: You mask even where `causal` is False. Only `if causal:`.
+        if causal: => if True: :: You mask even when `causal` is False. Mask only `if causal:`.
         return attention(q, k, k, causal) :: You read from the keys. It is the *values*, `v`, that are mixed.
         return attention(k, q, v, causal) :: `q` and `k` are swapped: there is a row for each *key* in your table.
         math.sqrt(q.shape[-1]) => math.sqrt(len(q)) :: That is the root of the number of queries (or of samples). $d$ is the length of one query: `q.shape[-1]`.
         k.transpose(-2, -1) => k.T :: `k.T` swaps *all* axes, which is right for one table only. For a batch, swap the last two: `k.transpose(-2, -1)`.
         dim=-1 => dim=1 :: Axis 1 is the axis of the keys only without a batch. The last axis always is: `dim=-1`.
         scores.masked_fill(later, float("-inf")) => scores - later * float("inf") :: Where nothing should be hidden that is $0 \cdot \infty$, and so `nan` (lesson 14). `masked_fill` writes only where `later` is True.
-        if causal: => if not causal: :: The condition is reversed: you mask where `causal` is False.
+        if causal: => if not causal: :: The condition is reversed: you mask when `causal` is False.
         """),
     exercise(r"""
         18.3 the way back
@@ -413,15 +413,15 @@ EXERCISES: list[Exercise] = [
 
         q / root => q ;; k / root => k :: The scores were divided by $\sqrt d$ on the way forward, so the gradients of `q` and `k` are divided by it too.
         q / root => q / root**2 ;; k / root => k / root**2 :: You divide by $d$. The scores were divided by its root, once.
-        q / root => q :: `k` has lost its $\sqrt d$: both factors of the scores were divided by it.
-        weights * (weights_grad - mean) => weights * weights_grad :: The softmax is half done: take the weighted mean of the row away from what arrives, before you multiply by the weights.
+        q / root => q :: The gradient of `k` is not divided by $\sqrt d$. The scores were divided by it, so both gradients are too.
+        weights * (weights_grad - mean) => weights * weights_grad :: The softmax is half done: subtract the weighted mean of the row from what arrives, before you multiply by the weights.
         weights * (weights_grad - mean) => weights * (1 - weights) * weights_grad :: $w(1-w)$ is what a score does to its *own* weight. It moves the other weights of its row as well.
-        weights * (weights_grad - mean) => weights_grad :: The softmax has been left out: what arrives at the weights is not yet what arrives at the scores.
-        sum(1, keepdim=True) => sum(0, keepdim=True) :: The mean is taken down the columns. A softmax belongs to one *row*: sum over `1`, with `keepdim=True`.
-        sum(1, keepdim=True) => sum() :: One mean for the whole table. Each row has its own softmax: `sum(1, keepdim=True)`.
+        weights * (weights_grad - mean) => weights_grad :: The softmax is missing: what arrives at the weights is not yet what arrives at the scores.
+        sum(1, keepdim=True) => sum(0, keepdim=True) :: The mean is taken down the columns. A softmax belongs to one *row*: sum along axis 1, with `keepdim=True`.
+        sum(1, keepdim=True) => sum() :: That is one mean for the whole table. Each row has its own softmax: `sum(1, keepdim=True)`.
         (weights * weights_grad).sum(1, keepdim=True) => weights_grad.mean(1, keepdim=True) :: That is the plain mean of a row. It needs the weights: `(weights * weights_grad).sum(1, keepdim=True)`.
         weights * (weights_grad - mean) => weights_grad - mean :: The weights in front of the bracket are missing.
-        weights * (weights_grad - mean) => -weights * (weights_grad - mean) :: The bracket is swapped: what arrived, *minus* the mean.
+        weights * (weights_grad - mean) => -weights * (weights_grad - mean) :: The sign is wrong: the bracket should be what arrived *minus* the mean, with no minus in front.
         weights.T @ upstream => upstream :: `v` gets what arrived, times the weights with which it was read: `weights.T @ upstream`.
         scores_grad.T @ q / root => scores_grad.T @ k / root :: `k` gets the scores' gradient times the *other* factor, which is `q`.
         weights.T @ upstream => v :: That is `v` itself. Its gradient is `weights.T @ upstream`.
@@ -430,7 +430,7 @@ EXERCISES: list[Exercise] = [
         keepdim=True => keepdim=False :: Without `keepdim=True` the means form a row, and are subtracted along the wrong axis (or not at all). They should stay a column.
         (weights * weights_grad).sum(1, keepdim=True) => weights_grad.sum(1, keepdim=True) :: The mean needs the weights: `(weights * weights_grad).sum(1, keepdim=True)`.
         weights * (weights_grad - mean) => weights * (weights_grad - weights) :: You subtract the weights. Subtract the weighted mean of what arrives, `mean`.
-        scores_grad @ k / root => scores_grad @ k :: `q` has lost its $\sqrt d$: both factors of the scores were divided by it.
+        scores_grad @ k / root => scores_grad @ k :: The gradient of `q` is not divided by $\sqrt d$. The scores were divided by it, so both gradients are too.
         scores_grad @ k / root => scores_grad @ q / root :: `q` gets the scores' gradient times the *other* factor, which is `k`.
         scores_grad.T @ q / root => scores_grad @ q / root :: `k` has a row for each key. The scores' gradient has its keys in the columns: transpose it.
         """),
@@ -446,12 +446,12 @@ EXERCISES: list[Exercise] = [
         hint: Lesson 14's cure: a `where` *in front of* the dangerous function, and one after it.
         hint: `inside = torch.where(some, masked, 0.0)`, then `torch.where(some, torch.softmax(inside, dim=1), 0.0)`
 
-        torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1) :: That is the softmax as it was, and an empty row gives 0/0.
+        torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1) :: That is the ordinary softmax, and for an empty row it gives 0/0.
         torch.softmax(scores, dim=1) :: The mask is missing.
         torch.where(some, masked, 0.0) => scores.masked_fill(~allowed, -100.0) :: -100 is an ordinary score: where the others are lower still, it wins. Hide with minus infinity, as `masked` does.
         torch.softmax(scores, dim=1) * allowed :: Masked after the softmax, a row does not add up to 1. Mask the scores.
         torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: An empty row has *equal* weights now, since all its scores are alike: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
-        torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax has made a `nan`, and on the way back it sends one. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
+        torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax made a `nan`, and it sends one on the way back. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
         masked, 0.0 => scores, 0.0 :: The empty rows are right. In the others the mask is missing.
         any(1 => any(0 :: The question is whether a *row* has anything allowed, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, the answer is for a column.
         safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
@@ -462,7 +462,7 @@ EXERCISES: list[Exercise] = [
         18.5 which inputs does it depend on?
         solution: reads
         probe: _looked
-        why: Unequal weights $v$, because the plain sum of a row can be constant: probabilities add up to 1. And sizes, because the entries of a gradient can cancel in a sum.
+        why: Unequal weights $v$, because the plain sum of a row can be constant: probabilities add up to 1. And absolute values, because the entries of a gradient can cancel in a sum.
         shows: A test that works for any model, without reading a line of it.
         look: One number made of row `t` with *unequal* weights; its gradient with respect to `x`; the positions in which any entry of that gradient is not 0.
         hint: A pass begins at one number. `row.sum()` is one, but for a row (y, -y) it is always 0.
@@ -472,23 +472,23 @@ EXERCISES: list[Exercise] = [
         row @ v => row.sum() :: The plain sum of a row, and its mean, can be constant: for (y, -y) it is always 0, for probabilities always 1. Use unequal weights.
         row @ v => (row * row).sum() :: The sum of the squares can be constant too: for a point on a circle it is. Use unequal weights, and the entries as they are.
         row @ v => row[0] :: That only looks at the first entry of the row. Another entry may read more.
-        row @ v => row[-1] :: Only the last entry of the row counts there. Another entry may read more.
+        row @ v => row[-1] :: Only the last entry of the row counts that way. Another entry may read more.
         row @ v => row.max() :: Only one entry of the row gets through `max`. All of them should count.
-        g[j].abs().sum() > 0 => g[j].sum() > 0 :: A sum of the entries can cancel to 0, or be negative. Take sizes: `g[j].abs().sum()`.
-        g[j].abs().sum() > 0 => g[j].sum() != 0 :: A sum of the entries can cancel: in the running sum they are +1 and -1. Take sizes first, `g[j].abs()`.
+        g[j].abs().sum() > 0 => g[j].sum() > 0 :: A sum of the entries can cancel to 0, or be negative. Take absolute values: `g[j].abs().sum()`.
+        g[j].abs().sum() > 0 => g[j].sum() != 0 :: A sum of the entries can cancel: in the running sum they are +1 and -1. Take absolute values first, `g[j].abs()`.
         g[j].abs().sum() > 0 => g[j][0] != 0 :: That looks at the first entry of each position only.
         g[j].abs().sum() > 0 => (g[j] != 0).all() :: One entry that is not 0 is enough: `any`, not `all`.
-        g[j].abs().sum() > 0 => (g[j] > 0).any() :: A negative gradient is a dependence too. Take sizes: `abs()`.
+        g[j].abs().sum() > 0 => (g[j] > 0).any() :: A negative gradient is a dependence too. Take absolute values: `abs()`.
         g[j].abs().sum() > 0 => g[j].abs().sum() > 0.5 :: A small gradient is a dependence too: more than 0 is enough.
         g[j].abs().sum() > 0 => g[j].abs().sum() == 0 :: Those are the positions that are *not* read.
-        g[j].abs().sum() > 0 => True :: That is every position. Ask the gradient which of them are read.
+        g[j].abs().sum() > 0 => True :: That is every position. The gradient shows which of them are read.
         row @ v => (f(x) * torch.arange(1.0, f(x).numel() + 1).reshape(f(x).shape)).sum() :: That takes all outputs at once. Take only row `t`.
         return list(range(t + 1)) :: That is what a causal model *should* read. Find out what this one does.
         x.clone().requires_grad_() => x.requires_grad_() ;; (g,) = torch.autograd.grad(row @ v, x) => (row @ v).backward(); g = x.grad :: leaves a gradient in `x.grad`
         [j for j in range(len(x)) if g[j].abs().sum() > 0] => [bool(g[j].abs().sum() > 0) for j in range(len(x))] :: Those are True and False. Return the positions: `[j for j in ... if ...]`.
         [j for j in range(len(x)) if g[j].abs().sum() > 0] => len([j for j in range(len(x)) if g[j].abs().sum() > 0]) :: That is how many. Return *which*: a list of positions.
-        [j for j => [j + 1 for j :: Positions count from 0.
-        row @ v => row.prod() :: If one entry of the row is 0, its product is 0 and so are most slopes. Add the entries up, with unequal weights.
+        [j for j => [j + 1 for j :: Positions are counted from 0.
+        row @ v => row.prod() :: If one entry of the row is 0, the product is 0 and so are most of its slopes. Add the entries up, with unequal weights.
         f(x)[t] => f(x[: t + 1])[t] :: You pass nothing that comes later, so a leak cannot show. Pass all of `x`.
         f(x)[t] => f(x) :: That is the whole table. The question is about row `t`: `f(x)[t]`.
         f(x)[t] => f(x[t]) :: `f` needs all positions. Take the row of its *result*: `f(x)[t]`.
