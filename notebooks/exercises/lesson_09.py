@@ -150,7 +150,7 @@ QUESTIONS: list[Question] = [
         missed: 0: the errors on these two points are 1 and $-1$, so their slopes 2 and $-2$ cancel.
 
         -4.0 :: That is the mean over all four. On these two it is the mean of $2$ and $-2$: 0.
-        -2.0 :: Half of the points, but not half of the slope: the mean is taken over these two alone, of $2$ and $-2$: 0.
+        -2.0 :: Half of the points do not give half of the slope. The mean is taken over these two alone: of $2$ and $-2$ it is 0.
         -8.0 :: That is the slope on the *other* two points. On these it is the mean of $2$ and $-2$: 0.
         -1.0 :: That is the slope with respect to the weight. For the bias it is the mean of $2$ and $-2$: 0.
         2.0  :: The first point alone gives 2. The second gives $-2$, and the mean is 0.
@@ -167,24 +167,24 @@ EXERCISES: list[Exercise] = [
             wild = (1 - 2 * 1.1) ** 2 * 5
         rtol: 1e-4
         why: Each step multiplies by $1 - 2\,\text{lr}$: 0.8, 0, $-1$ and $-1.2$.
-        shows: Below 0.5 it creeps towards the bottom, above 0.5 it jumps over it, and from 1 on it never gets there.
+        shows: Below 0.5 it creeps towards the bottom, above 0.5 it jumps over the bottom, and at 1 or more it never gets there.
         look slow: $1 - 2\,\text{lr}$ is the number by which a step multiplies.
         look exact: What is $1 - 2 \cdot 0.5$?
         look edge: Each of the three steps multiplies by the same factor. What is the sign at the end?
-        look wild: Both steps multiply by the same factor, which is larger than 1 in size.
+        look wild: Both steps multiply by the same factor, whose absolute value is larger than 1.
         hint: One step: $w - \text{lr} \cdot 2w$.
         hint: With $\text{lr} = 0.1$ the slope at 5 is 10, and the step is 1.
         hint: For several steps, take one after the other, each with the slope where you are.
 
         slow = 3.2   :: $0.8^2 \cdot 5$ is the error after two steps. `slow` is after one.
         edge = -15   :: $3 \cdot (-5)$? Each of the three steps multiplies by the factor: $(-1)^3$.
-        wild = 6     :: $1.2 \cdot 5$ is the size after one step. The second multiplies once more.
+        wild = 6     :: $1.2 \cdot 5$ is the distance from 0 after one step. The second step multiplies once more.
         slow = 0.0   :: That is where $\text{lr} = 0.5$ leads. A tenth of the slope is a step of 1.
         slow = 2.0   :: That is where $\text{lr} = 0.3$ leads, as above the exercise. Here it is 0.1.
         slow = 5.0   :: That is where it begins. The slope is 10, so it does move.
-        slow = 3.0   :: Then the step would be 2. But a tenth of the slope 10 is 1.
+        slow = 3.0   :: For that, the step would have to be 2. But a tenth of the slope 10 is 1.
         slow = 8.0   :: Uphill, and too far. The step is 1, and it is subtracted.
-        exact = 1.0  :: 1 is $2 \cdot 0.5$. The factor is what is left when that is taken from 1.
+        exact = 1.0  :: 1 is $2 \cdot 0.5$. The factor is what is left when you subtract that from 1.
         exact = 5.0  :: 5 is how far it goes. Where does it end up, if it begins at 5?
         exact = 10   :: That is the slope at 5. The step is half of it, and it is subtracted from 5.
         edge = -10.0 :: The step is 10 long, but it begins at 5.
@@ -194,19 +194,19 @@ EXERCISES: list[Exercise] = [
         wild = 0.0   :: With $\text{lr} = 0.5$ it would be at the bottom. With 1.1 it jumps over it.
         wild = 14.4  :: Twice what it should be: from $-6$ the step is $1.1 \cdot 12$.
         wild = 3.6   :: Half of what it should be: from $-6$ the step is $1.1 \cdot 12$, not half of that.
-        wild = 6.2   :: The second step uses the gradient at the place where it begins, $-12$, and multiplies it by 1.1, not by 1.
-        wild = 1.0   :: The factor is $-1.2$, and it is taken twice: $5 \cdot (-1.2)^2$.
+        wild = 6.2   :: That is 1 too little: from $-6$ the step is $1.1 \cdot 12 = 13.2$ long.
+        wild = 1.0   :: The factor is $-1.2$, and you multiply by it twice: $5 \cdot (-1.2)^2$.
         wild = 1.44  :: That is the factor of both steps together. Where does it put 5?
         slow = 4.5   :: The slope of $w^2$ at 5 is 10, not 5: the step is 1.
         slow = 6     :: Uphill. The gradient is subtracted.
         edge = 15    :: Uphill: the step is 10 long, and it is subtracted.
-        exact = 0.5  :: That is the rate. The step is half of the slope 10: from 5, by 5.
+        exact = 0.5  :: That is the rate. The step is half of the slope 10, so from 5 it goes down by 5.
         wild = 7.0   :: The second step is taken from $-6$, and is $1.1 \cdot 12$ long.
         slow = 4.9   :: That subtracts the rate alone. The step is the rate times the slope, $0.1 \cdot 10$.
         slow = 1     :: That is how far it goes. *Where* does it end up?
-        slow = 2.5   :: Then the step would be 2.5. It is 1, a tenth of the slope 10.
+        slow = 2.5   :: For that, the step would have to be 2.5. It is 1, a tenth of the slope 10.
         exact = 2.5  :: The slope at 5 is 10, and half of that is the whole way.
-        exact = -5   :: That would be $\text{lr} = 1$. Here the step is half of 10.
+        exact = -5   :: That would be the result with $\text{lr} = 1$. Here the step is half of 10.
         edge = 5     :: That is where it is after two steps and after four. After three it is on the other side.
         edge = 0     :: The step is 10 long, twice the distance to the bottom. It lands on the other side.
         edge = 10    :: That is the length of a step. Where does it take $w$, from 5?
@@ -215,7 +215,7 @@ EXERCISES: list[Exercise] = [
         wild = 1.2   :: That is the factor of one step without its sign. Where is $w$?
         wild = -17   :: The slope is different at each place: at $-6$ it is $-12$.
         wild = -8.64 :: That is after three steps. After two, the sign has changed twice.
-        wild = -7.2  :: The right size. From $-6$ the next jump leads to the positive side.
+        wild = -7.2  :: The distance from 0 is right, but from $-6$ the next jump leads to the positive side.
         """),
     exercise(r"""
         9.2 the second step
@@ -229,7 +229,7 @@ EXERCISES: list[Exercise] = [
         why: The gradient is 4 at 2, and 3.2 at 1.6. Everything else is what the optimizer does with it.
         shows: The same gradients, four different paths: an optimizer is a rule with a memory, and the graph knows nothing about it.
         look plain: The gradient at 2 is 4. Where does that lead, and what is the gradient there?
-        look momentum: Write down the velocity after each step: first the gradient, then nine tenths of it and the new gradient.
+        look momentum: Write down the velocity after each step: first the gradient, then nine tenths of it plus the new gradient.
         look decay: Two things pull: the gradient, and half of $w$.
         look adam: What is $\hat m / \sqrt{\hat v}$ in the first step?
         look zeros: After the first step the velocity is 4. What is it with a gradient of zero?
@@ -244,14 +244,14 @@ EXERCISES: list[Exercise] = [
         decay = 3.0      :: It begins at 2, and both the gradient and the decay lead down.
         adam = 3.8       :: It begins at 2 and goes down, by the learning rate.
         zeros = 2.48     :: It begins at 2 and goes down, in both steps.
-        zeros = 2.0      :: The first step was taken before `.grad` was set to zero: from 2 to 1.6. And in the second step it moves too.
+        zeros = 2.0      :: The first step was taken before `.grad` was set to zero: from 2 to 1.6. And $w$ moves in the second step too.
         plain = 0.0      :: Each step brings it closer by a fifth. With $\text{lr} = 0.5$ it would be at 0.
         plain = 2.56     :: Both steps go down: $2 \cdot 0.8 \cdot 0.8$.
-        plain = 0.64     :: The two steps are 0.4 and 0.32. Take them from 2.
+        plain = 0.64     :: The two steps are 0.4 and 0.32. Subtract them from 2.
         plain = 1.0      :: The first step is 0.4, not 1: a tenth of the gradient 4.
         momentum = 0.0   :: It does not get there in two steps: the second one is 0.68 long.
-        momentum = 1.0   :: The second step is a tenth of the velocity $0.9 \cdot 4 + 3.2$, from 1.6 on.
-        momentum = 0.46  :: Nothing is halved: from 1.6 on, a tenth of the velocity.
+        momentum = 1.0   :: The second step is a tenth of the velocity $0.9 \cdot 4 + 3.2$, and it starts from 1.6.
+        momentum = 0.46  :: Nothing is halved: subtract a tenth of the velocity from 1.6.
         momentum = 1.84  :: The velocity is 6.8 by then. A tenth of that is subtracted from 1.6.
         momentum = 6.8   :: That is the velocity in the second step. *Where* does it take $w$, from 1.6?
         momentum = 0.68  :: That is the length of the second step. *Where* does it take $w$, from 1.6?

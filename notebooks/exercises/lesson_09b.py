@@ -104,8 +104,8 @@ class _Watched(torch.optim.SGD):
             return "No backward pass runs, so nothing fills `.grad`. `loss.backward()` is missing."
         if not self.found and not torch.equal(self.bias.detach(), self.began):
             return (
-                "The weights have moved, but not by the optimizer that your function is given. Use `optimizer`, the argument: "
-                "another one, made inside the function, has neither its learning rate nor its memory."
+                "Something other than the optimizer passed to your function moved the weights. Use `optimizer`, the argument: "
+                "an optimizer made inside the function has neither its learning rate nor its memory."
             )
         if not self.found:
             return "The optimizer never steps: the gradients are there, and nothing uses them. `optimizer.step()` is missing."
@@ -114,11 +114,11 @@ class _Watched(torch.optim.SGD):
         if any(state == "empty" for state, _passes in self.found):
             return (
                 "At `step()` there are no gradients: they were cleared *between* `backward()` and `step()`. (Or all of them are 0: "
-                "then the loss does not depend on the weights.)"
+                "in that case the loss does not depend on the weights.)"
             )
         if self.stale:
             return (
-                "When `backward()` comes, the gradients of earlier steps are still there, and the new ones are added. "
+                "When `backward()` runs, the gradients of earlier steps are still there, and the new ones are added. "
                 "That is patient 1: where is `zero_grad()`?"
             )
         if self.passes != iterations or len(self.found) != iterations:
@@ -126,7 +126,7 @@ class _Watched(torch.optim.SGD):
             steps = f"{len(self.found)} step{'s' * (len(self.found) != 1)}"
             return (
                 f"In {iterations} iterations your loop ran {passes} and took {steps}. There should be one of each per iteration. "
-                "(Are all lines inside the loop, the loop over `range(steps)`, and the `return` after it?)"
+                "(Are all the lines inside the loop? Does it run over `range(steps)`? Does the `return` come after it?)"
             )
         return ""
 
@@ -188,7 +188,7 @@ def _learn_both(loss, w, b) -> None:
             "`w.grad` is `None`: `w` is still not in the graph. `w.item()` and `w.detach()` take its number, and nothing leads back."
         )
     if b.grad is None:
-        raise Complaint("Now `w` learns, and `b.grad` is `None`: the other half does not learn.")
+        raise Complaint("Now `w` learns, but `b.grad` is `None`: the other half does not learn.")
 
 
 def _one_step_probe(function) -> Iterator[tuple]:
@@ -266,8 +266,8 @@ def _show_probe(function) -> Iterator[tuple]:
             return
         if not torch.equal(h.detach(), before):
             raise Complaint(
-                "`h` itself has changed. Whatever writes into `h`, or into `h.detach()`, writes into the memory "
-                "that both share: `-=` and names that end in `_` do."
+                "`h` itself has changed. Anything that writes into `h`, or into `h.detach()`, writes into the memory "
+                "that both share: `-=` does, and so do methods whose names end in `_`."
             )
         yield "What should be shown", shown.detach().clone()
         if shown.grad_fn is not None:
@@ -301,7 +301,7 @@ def _step_probe(function) -> Iterator[tuple]:
         if all(torch.equal(p.detach(), old) for p, old in zip(parameters, before, strict=True)):
             if any(one is not other for one, other in zip(handed, parameters, strict=False)):
                 raise Complaint(
-                    "New tensors have been put into the list `parameters`. The model holds the old ones, and they have not moved: "
+                    "New tensors are now in the list `parameters`. The model holds the old ones, and they have not moved: "
                     "that is what patient 7 died of. Write *into* each parameter, `p -= ...`."
                 )
             raise Complaint(_why_still(parameters))
@@ -314,8 +314,8 @@ def _step_probe(function) -> Iterator[tuple]:
             )
         if len(handed) != len(parameters) or any(a is not b for a, b in zip(handed, parameters, strict=True)):
             raise Complaint(
-                "The numbers are right. But the list `parameters` holds other tensors than before, while the model still holds the old ones: it would "
-                "go on with the old ones. Leave the list as it is."
+                "The numbers are right. But the list `parameters` now holds different tensors, while the model still holds the old ones and would "
+                "go on with those. Leave the list as it is."
             )
 
 
@@ -332,7 +332,7 @@ def _why_still(parameters: list) -> str:
             "Write *into* `p`, then clear `p.grad`."
         )
     return (
-        "Nothing has moved. `p = p - ...` makes a new tensor and gives it the name `p`; the parameter itself is what it was. "
+        "Nothing has moved. `p = p - ...` makes a new tensor and gives it the name `p`; the parameter itself stays as it was. "
         "Write *into* it: `p -= ...`."
     )
 
@@ -379,7 +379,7 @@ def _paired_probe(function) -> Iterator[tuple]:
             return
         if loss.numel() != 1:
             raise Complaint(
-                f"With {shapes} a tensor of the shape {tuple(loss.shape)} comes out. A loss is one number: take the mean."
+                f"For {shapes}, your function returns a tensor of the shape {tuple(loss.shape)}. A loss is one number: take the mean."
             )
         yield f"The loss: {shapes}", loss.detach()
         if loss.grad_fn is None:
@@ -414,7 +414,7 @@ QUESTIONS: list[Question] = [
         missed: $-4 + 0.5 = -3.5$: nothing has cleared it.
 
         0.5   :: That is what the second pass brings. But `.grad` was not empty: $-4 + 0.5$.
-        -4.0  :: That was there after the first step. The second pass adds its 0.5 to it.
+        -4.0  :: That is what was there after the first step. The second pass adds its 0.5 to it.
         -4.5  :: 0.5 is positive: $-4 + 0.5$.
         4.5   :: $-4$ and 0.5 are added, with their signs.
         -1.75 :: Nothing is averaged: passes add up in `.grad`.
@@ -439,7 +439,7 @@ QUESTIONS: list[Question] = [
 
         "a" :: The flat list counts as a *row*, (1, 4), so both are repeated until they fit: **c**, (4, 4).
         "b" :: The longer shape does not lose its dimension: the flat list counts as a row, (1, 4), and both are repeated: **c**, (4, 4).
-        "d" :: Only where shapes cannot be broadcast. These can: a column and a row give a table, **c**.
+        "d" :: That happens only when shapes cannot be broadcast. These can: a column and a row give a table, **c**.
         """),
     question(r"""
         9b.d the first cross entropy with ten classes
@@ -451,7 +451,7 @@ QUESTIONS: list[Question] = [
         1.0  :: That is the logarithm to the base 10. PyTorch's `log` is the natural one: 2.303.
         10.0 :: That is the number of classes. The loss is its logarithm: 2.303.
         0.0  :: A loss of 0 would mean that the network is sure and right. It knows nothing yet: $\log 10 = 2.303$.
-        -2.303 :: The right size. *Minus* the logarithm of 1/10 is positive.
+        -2.303 :: The number is right, but its sign is not: *minus* the logarithm of 1/10 is positive.
         0.9  :: That is the share of wrong answers to expect. The cross entropy is minus the logarithm of 1/10: 2.303.
         3.322 :: That is the logarithm to the base 2. PyTorch's `log` is the natural one: 2.303.
         """),
@@ -483,7 +483,7 @@ EXERCISES: list[Exercise] = [
         losses = [] => losses, optimizer = [], torch.optim.SGD(model.parameters(), lr=0.1) :: Use `optimizer`, the argument
         return losses => return loss                   :: Return the list `losses`
         (steps): => (4):                               :: In 6 iterations your loop ran 4 backward passes and took 4 steps.
-        torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum each step is larger by the number of points.
+        torch.nn.functional.mse_loss(model(x), t) => ((model(x) - t) ** 2).sum() :: That is the *sum* of the squares. The loss is their mean, `mse_loss`: with the sum, each step is multiplied by the number of points.
         torch.nn.functional.mse_loss(model(x), t) => (model(x) - t).mean() :: That is the mean *error*, which falls without end. The loss is the mean of the *squared* errors, `mse_loss`.
         (loss.item()) => (loss.item() / steps)         :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
         losses.append(loss.item()) => losses = [loss.item()] :: for 4 steps you return 1 loss
@@ -510,11 +510,11 @@ EXERCISES: list[Exercise] = [
         w.item() * x + b.item() :: Now neither of the two is in the graph
         w * x                   :: Without the bias every line goes through 0. Add `b`.
         w + b * x               :: `w` and `b` have changed places: `w` multiplies `x`.
-        w * x - b               :: The bias is added.
+        w * x - b               :: The bias should be added, not subtracted.
         w * x + w               :: That adds `w`. The intercept of the line is `b`.
         (w + b) * x             :: That makes `b` part of the slope. Add it to the product: $w\,x + b$.
         x + b                   :: The slope is missing: `w` multiplies `x`.
-        w + b                   :: `x` is not in it. The line is $w\,x + b$.
+        w + b                   :: `x` is missing. The line is $w\,x + b$.
         b                       :: That is the intercept alone, the same for each point. Add $w\,x$.
         w                       :: That is the slope alone. The line is $w\,x + b$.
         2 * x + 1               :: That is the line that the model should find. There is nothing left to learn. Use `w` and `b`.
@@ -551,7 +551,7 @@ EXERCISES: list[Exercise] = [
         why: The cross entropy is minus the logarithm of the probability of the right class, on average. It moves with each score.
         shows: Train with a loss that has a slope; count wrong answers for the report.
         look: The mean, over the rows, of minus the logarithm of the right class's probability.
-        hint: `torch.nn.functional` has it under its name.
+        hint: `torch.nn.functional` has the cross entropy, under that name.
         hint: It takes the scores as they are, and the numbers of the classes. It applies the softmax itself.
         hint: `torch.nn.functional.cross_entropy(scores, labels)`
 
@@ -562,19 +562,19 @@ EXERCISES: list[Exercise] = [
         cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. You need its mean, or the step would depend on the size of the batch.
         torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The sign is wrong: that goes *up* when the right class becomes more probable, and a loss must go down.
         -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
-        -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, it hardly moves.
+        -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, the slope is almost 0.
         torch.nn.functional.nll_loss(scores, labels) :: That treats the *scores* as logarithms of probabilities. Without the softmax it can fall without end.
-        1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable it is next to nothing: you need minus the *logarithm* of the probability.
+        1 - torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, and it points the right way. But where the right class is very improbable, it is almost 0: you need minus the *logarithm* of the probability.
         mse_loss(scores, (labels.reshape(-1, 1) == torch.arange(3)).float()) :: That pulls each score to 1 or 0. A score may be any number; only the differences count.
         cross_entropy(scores.T, labels)              :: The scores are transposed. Each *row* belongs to one example: leave them as they are.
         mse_loss(scores.max(1).values, labels.float()) :: That compares the largest *score* with the *number* of a class. A class number is a name, not a size.
         cross_entropy(labels, scores)                :: The scores come first, as they are, then the labels. (A position, from `argmax`, is not a score.)
         cross_entropy(scores.detach().requires_grad_(), labels) :: The scores were copied out of the graph
         -torch.log(scores[torch.arange(len(labels)), labels]).mean() :: That is the logarithm of the *scores*. They are not probabilities, and a negative one has no logarithm: softmax first.
-        cross_entropy(scores, labels) / len(labels)  :: That divides by the number of rows twice: `cross_entropy` returns the mean already.
+        cross_entropy(scores, labels) / len(labels)  :: That divides by the number of rows twice: `cross_entropy` already returns the mean.
         cross_entropy(scores[:3], labels[:3])        :: That takes the first three rows only. There may be more of them.
-        cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` has divided by their number already.
-        torch.nn.CrossEntropyLoss(scores, labels) :: `CrossEntropyLoss(...)` only makes the loss function, and takes its options. Call what it makes with the scores and the labels.
+        cross_entropy(scores, labels) * 3 / len(labels) :: 3 is the number of rows in one call. `cross_entropy` already divides by their number.
+        torch.nn.CrossEntropyLoss(scores, labels) :: `CrossEntropyLoss(...)` only makes the loss function, and its arguments are options. Call the result with the scores and the labels.
         """),
     exercise(r"""
         9b.5 cure patient 6
@@ -584,11 +584,11 @@ EXERCISES: list[Exercise] = [
         shows: The backward pass behind `h` works, and the picture has its numbers.
         look: The values of `h`, each minus the mean of all.
         hint: What is the difference between `a -= b` and `a - b`?
-        hint: Without history: detach first. Without writing: no `-=`, and no name that ends in `_`.
+        hint: Without history: detach first. Without writing: no `-=`, and no method whose name ends in `_`.
         hint: `h.detach() - h.detach().mean()`
 
-        h.detach() - h.detach().mean() => h.detach() - 1 :: 1 is not the mean of all: subtract `h.detach().mean()`.
-        h.detach().sub_(h.mean().item())     :: and names that end in `_` do
+        h.detach() - h.detach().mean() => h.detach() - 1 :: 1 is not the mean of all the entries: subtract `h.detach().mean()`.
+        h.detach().sub_(h.mean().item())     :: so do methods whose names end in `_`
         h - h.mean()                         :: But what you return has a history.
         h.detach()                           :: That is `h` as it was. Its mean should be 0.
         h.detach() - 0.5                     :: 0.5 was the mean in the lesson. Use the mean of the `h` that you are given.
@@ -596,12 +596,12 @@ EXERCISES: list[Exercise] = [
         h.detach() - h.detach().max()        :: That makes the largest 0. The *mean* should be 0.
         (h.detach() - h.detach().mean()) / h.detach().std() :: That shifts and stretches. Only shift.
         h.detach().mean()                    :: That is the mean itself. Subtract it from each entry.
-        h.detach().mean() - h.detach()       :: The other way round: subtract the mean from `h`.
+        h.detach().mean() - h.detach()       :: It is the other way round: subtract the mean from `h`.
         h.detach() / h.detach().mean()       :: After dividing, the mean is 1. It should be 0: subtract.
         h.detach() - h.detach()[0]           :: That subtracts the first entry. Subtract the *mean* of all.
         h.detach() - h.detach().median()     :: That subtracts the median. Subtract the *mean*.
         torch.zeros_like(h)                  :: The mean of zeros is 0, but nothing of `h` is left. Subtract the mean of `h` from each entry.
-        h.detach() - h.detach().mean() + 0.1 :: 0.1 has been added. Their mean should be 0.
+        h.detach() - h.detach().mean() + 0.1 :: You added 0.1. The mean should be 0.
         """),
     exercise(r"""
         9b.6 your own SGD
@@ -612,14 +612,14 @@ EXERCISES: list[Exercise] = [
         look: Each value minus `lr` times its gradient.
         hint: A loop over the parameters, inside `with torch.no_grad():`.
         hint: `p -= lr * p.grad` writes into `p`; `p = p - lr * p.grad` makes another tensor.
-        hint: First ask `if p.grad is not None:`. After the step, `p.grad = None`.
+        hint: First test `if p.grad is not None:`. After the step, `p.grad = None`.
 
         if p.grad is not None: => if p.grad is None: break ;; p -= lr * p.grad => << p -= lr * p.grad ;; p.grad = None => << :: The loop ends at the first parameter that has no gradient (`return`, `break`), and those after it do not move. Skip only that one.
-        grad is not None: => grad:            :: `if p.grad:` asks whether its *numbers* are true. To ask whether there is a gradient at all, write `if p.grad is not None:`.
+        grad is not None: => grad:            :: `if p.grad:` tests whether its *numbers* are true. To test whether there is a gradient at all, write `if p.grad is not None:`.
         with torch.no_grad(): => if True: ;; p -= lr * p.grad => p = p - lr * p.grad ;; p.grad = None => :: `p = p - ...` makes a new tensor and gives it the name `p`
         with torch.no_grad(): => if True: :: While operations are recorded, a leaf that requires a gradient must not be written to. Put the loop under `torch.no_grad()`.
         if p.grad is not None: => ;; p -= lr * p.grad => << ;; p.grad = None => << :: One of the parameters has no gradient: skip it, `if p.grad is not None:`. And clear a gradient only after its step.
-        p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => None :: It moves, but `.grad` is not cleared: the next backward pass would add to what is there.
+        p -= lr * p.grad => p.sub_(lr * p.grad) ;; p.grad = None => None :: The parameter moves, but its `.grad` is not cleared: the next backward pass would add to what is there.
 
         with torch.no_grad():
             for p in parameters:
@@ -642,11 +642,11 @@ EXERCISES: list[Exercise] = [
                     p -= lr * p.grad
             p.grad = None :: `.grad = None` comes after the loop, so only the last parameter's gradient is cleared. Indent it.
         instead of p -= lr * p.grad:
-        p.add_(lr * p.grad)  :: Uphill: the gradient is subtracted.
+        p.add_(lr * p.grad)  :: That goes uphill: the gradient should be subtracted.
         p.sub_(p.grad)       :: That subtracts the whole gradient. Multiply it by the learning rate.
-        p.copy_(lr * p.grad) :: Now the parameter *is* the step. It should move by it.
+        p.copy_(lr * p.grad) :: Now the parameter *is* the step. It should move *by* the step.
         p.mul_(1 - lr)       :: The gradient is not used: that shrinks each parameter.
-        p.sub_(lr)           :: Each moves by `lr` alone. It should move by `lr` times the gradient.
+        p.sub_(lr)           :: Each parameter moves by `lr` alone. It should move by `lr` times the gradient.
         p.sub_(p.grad / lr)  :: That divides by `lr`: the smaller the rate, the longer the step. Multiply.
         """),
     exercise(r"""
@@ -670,7 +670,7 @@ EXERCISES: list[Exercise] = [
         loss.item() => loss.item() / 5 :: That divides twice, in the loop and again at the end. Once is enough.
         total + loss.item() => total :: The loop learns, but nothing is added to the total.
         loss.item() => 1 :: That counts the steps. Add up the *losses*.
-        total = total + loss.item() => total = loss.item() :: Only the last loss is in it. Add them up.
+        total = total + loss.item() => total = loss.item() :: The total is only the last loss. Add all the losses up.
         loss.item() => torch.nn.functional.mse_loss(model(x), t).item() :: Those are the losses *after* each step. You need the mean of the losses before it.
         optimizer.zero_grad() => ;; loss.backward() => loss.backward(); optimizer.zero_grad() :: they were cleared *between* `backward()` and `step()`
         return total / steps => >> :: Only one iteration has run: the `return` is inside the loop. Put it after the loop.
@@ -682,7 +682,7 @@ EXERCISES: list[Exercise] = [
         9b.8 cure patient 9
         solution: gentle_loss
         probe: lambda loss: _gradients_at(loss, (0.0, 0.0), (2.0, 1.0), (-3.0, 0.5), (6.0, -1.0))
-        why: The square pulls towards 0 as well, and its slope $2w$ is 0 at 0: no rule has to divide. With plain SGD it does the same as weight decay.
+        why: The square pulls towards 0 as well, and its slope $2w$ is 0 at 0, so no rule has to divide by 0. With plain SGD it does the same as weight decay.
         shows: Both parameters learn from the first step on.
         look: 0.01 times the square of `w`, and nothing for `b`.
         hint: The square of $w$ needs no root at all.
@@ -694,34 +694,34 @@ EXERCISES: list[Exercise] = [
         ((w * x + b - t) ** 2).mean() * 1.01         :: That makes the *loss* a hundredth larger. Add a hundredth of the square of `w`.
         ((w * x + b - t) ** 2).mean() + 0.01 * (w * x + b - t).mean() ** 2 :: That pulls the mean *error* to 0. It is `w` that should stay small: `0.01 * w * w`.
         ((w * x + b - t) ** 2 + 0.01 * w * w).sum()  :: That adds up the squares. The loss is their *mean*, and the penalty is added once.
-        ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: That adds 0.01. It is a factor of the square: `0.01 * w * w`.
+        ((w * x + b - t) ** 2).mean() + 0.01 + w * w :: That adds 0.01. Multiply the square by it instead: `0.01 * w * w`.
         instead of 0.01 * w * w:
         0.01 * torch.sqrt(w * w)          :: The root is still there: at 0 its rule divides by 0. The square needs no root.
-        0.01 * w.abs()                    :: That is finite now, but it is the size. Take the *square*: its pull fades as `w` comes near 0.
+        0.01 * w.abs()                    :: That is finite now, but it is the absolute value. Take the *square*: its pull fades as `w` gets close to 0.
         0.01 * torch.sqrt(w * w) ** 2     :: The square of a root still goes through the root, and on the way back through its rule, which divides by 0.
         w * w                             :: The factor 0.01 is missing: that pulls a hundred times as hard.
         0.01 * w                          :: That has no lowest point at 0: it pulls `w` down for ever. Square it.
-        0.005 * w * w                     :: That is half of it: use 0.01 times the whole square.
+        0.005 * w * w                     :: That is half the penalty: use 0.01 times the whole square.
         0.1 * w * w                       :: That pulls ten times as hard: the factor is 0.01.
         0.01 * w**3                       :: That is the cube. Use the *square* (a cube would even pull a negative `w` further down).
-        0.02 * w                          :: $2w$ is the *slope* of the square. The loss gets the square; the machine finds the slope.
+        0.02 * w                          :: $2w$ is the *slope* of the square. Put the square into the loss; `backward()` finds the slope.
         0.01 * (w * w).detach()           :: The number is added, but nothing leads back from it: without a graph (`detach()`, `item()`) it cannot pull.
         -0.01 * w * w                     :: With a minus it pushes `w` *away* from 0.
         (0.01 * w) ** 2                   :: The 0.01 is squared too. Square `w` alone.
         0.0                               :: The `nan` is gone, and so is the pull: `w` is as free as in the healthy loop.
         0.01 * torch.relu(w) ** 2         :: With `relu` a negative `w` is not pulled at all. The square needs no `relu`.
         0.01 * w * abs(w)                 :: Where `w` is negative, that is negative too, and pushes `w` away from 0. The square is never negative: `w * w`.
-        0.01 * torch.clamp(w, max=2) ** 2 :: With the clamp a large `w` is not pulled any harder. The square needs no limit.
+        0.01 * torch.clamp(w, max=2) ** 2 :: With the clamp, a `w` above 2 is not pulled at all. The square needs no limit.
         """),
     exercise(r"""
         9b.9 cure patient 10
         solution: paired_loss
         probe: _paired_probe
-        why: `target.reshape(prediction.shape)` gives the targets the shape of the predictions, so each meets its own.
-        shows: A shape that is written down cannot be broadcast by accident. Some write `assert prediction.shape == target.shape`.
+        why: `target.reshape(prediction.shape)` gives the targets the shape of the predictions, so each prediction is compared with its own target.
+        shows: A shape that is written down cannot be broadcast by accident. Some people write `assert prediction.shape == target.shape`.
         look: Bring both to one shape first. Then the mean of the squared differences.
         hint: Which operation changes the shape of a tensor and keeps its numbers?
-        hint: The shape to aim at is there: `prediction.shape`. Or flatten both.
+        hint: You have the shape to aim at: `prediction.shape`. Or flatten both.
         hint: `((prediction - target.reshape(prediction.shape)) ** 2).mean()`
 
         target.reshape(prediction.shape) => target.mean() :: Each prediction is compared with the *mean* of the targets. Each has a target of its own.
@@ -729,14 +729,14 @@ EXERCISES: list[Exercise] = [
         ((prediction - target) ** 2).mean() :: That is the patient unchanged: (4, 1) minus (4,) is (4, 4), in `mse_loss` too. Bring both to one shape first.
         ((prediction - target.reshape(-1, 1)) ** 2).mean() :: That helps if the predictions are a column. If they are flat and the targets a column, it is the same bug the other way round.
         ((prediction - target.unsqueeze(-1)) ** 2).mean() :: That helps if the targets are flat and the predictions a column. Other shapes get one dimension too many.
-        ((prediction.squeeze() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are one, they stay one: flatten both.
+        ((prediction.squeeze() - target) ** 2).mean() :: That helps if the predictions are a column. If the *targets* are a column, they stay one: flatten both.
         ((prediction - target.flatten()) ** 2).mean() :: Flat targets and a column of predictions are broadcast to a table. Give both the same shape.
         (prediction - target.reshape(prediction.shape)).mean() ** 2 :: That compares the two means: errors of both signs cancel. First square each difference, then take the mean.
         ((prediction - target.reshape(prediction.shape)) ** 2).sum() :: That is the sum. You need the mean.
         ((prediction - target.reshape(prediction.shape)) ** 2) :: A loss is one number: take the mean.
         (prediction - target.reshape(prediction.shape)).abs().mean() :: Those are the distances. Square them.
         ((prediction.detach() - target.reshape(prediction.shape)) ** 2).mean() :: nothing leads back to the predictions
-        ((prediction.flatten() - target.flatten()) ** 2).mean() / len(target) :: That divides by the number twice: `mean` does it already.
+        ((prediction.flatten() - target.flatten()) ** 2).mean() / len(target) :: That divides by the number of rows twice: `mean` does it already.
         ((prediction - target.reshape(4, 1)) ** 2).mean() :: 4 is the size in one call. Use `prediction.shape`, whatever it is.
         ((prediction.reshape(4) - target) ** 2).mean() :: 4 is the size in one call. Use `target.shape`, whatever it is.
         ((prediction[0] - target) ** 2).mean() :: That compares the first prediction with every target.
