@@ -25,7 +25,7 @@ REPLIES = {
     "letter": 'That is {kind}. Enter a letter in quotes, such as `"a"`.',
     "one letter": 'Enter one of the letters in quotes, such as `"a"`.',
     "no such letter": "There is no `{letter}`: the letters are {first} to {last}.",
-    "unread": "I cannot read `{part}` there. {enter}: insert the values and compute the result.",
+    "unread": "I cannot read `{part}`. {enter}: insert the values and compute the result.",
     "enter": "That is {kind}. {enter}.",
     "not None": "`None` means that nothing is computed. Something is computed here.",
     "one number": "Enter one number, not a list. (Python reads `8,000` as two numbers: write 8000.)",
@@ -50,7 +50,7 @@ REPLIES = {
     "multiple": "The answer is a multiple of {unit}.",
     # what a function did
     "switched off": (
-        "Your code has switched recording off and left it off. Use the switch as a block, `with torch.no_grad():`, "
+        "Your code switched recording off and left it off. Use the switch as a block, `with torch.no_grad():`, "
         "and it is switched back at the end of the block."
     ),
     "in place": (
@@ -72,9 +72,9 @@ REPLIES = {
     ),
     "never read": "Your function never reads `{unread}`.",
     "not handed over": "`{name}` is not passed to your function: it comes from a cell above, in the notebook.",
-    "grad is None": "`.grad` is None there: no gradient has arrived. {right}",
+    "grad is None": "`.grad` is `None`: no gradient has arrived. {right}",
     "no return": "It returns `None`. Is there a `return`?",
-    "None there": "It is `None`. {right} Is a `return` missing, or is `None` put there?",
+    "None there": "It is `None`. {right} Is a `return` missing, or did you put `None` there?",
     "not a number": "That is {kind}. Return a number or a tensor.",
     "None in quotes": "That is a string. Use `None` itself, without quotes.",
     "count of values": "Return {count} values.",
@@ -125,8 +125,8 @@ REPLIES = {
     "unpack nothing": (
         "There is nothing on the right of the `=`. (With `ctx.saved_tensors`: `forward` has saved nothing.)"
     ),
-    "tuple": "That is a tuple, of one value perhaps. Take out what you need: `(x,) = ...`, or by its index.",
-    "not in list": "`remove` takes out one of the items. What it was given is not among them: print both.",
+    "tuple": "That is a tuple, perhaps of one value. Take out what you need with `(x,) = ...` or with an index.",
+    "not in list": "`remove` takes out one of the items, and the one you asked for is not among them: print both.",
     "broadcast": (
         "The two shapes do not fit. Print both: compared from the right, two sizes must be equal, or one of them must be 1."
     ),
@@ -167,7 +167,7 @@ REPLIES = {
     # predictions
     "predict": "Replace `...` with your prediction and run this cell, or go on: nothing depends on it.",
     "not an answer": "That is not an answer. {wanted}",
-    "noted": "You expect `{guess}`. Now run on and look.",
+    "noted": "You expect `{guess}`. Now run the next cells and see.",
     # the machinery
     "damaged": (
         "Your progress file {file} could not be read in full. It has been put aside as {aside}, and a new one has been started "
@@ -179,8 +179,8 @@ REPLIES = {
     ),
     "last hint": 'That was the last hint. `solution("{id}")` shows one way, and why it works.',
     "closed": 'Your teacher has closed the solutions for now. `hint("{id}")` helps a little at a time.',
-    "saved": "Your predictions, tries and solved exercises are in `{name}`. It holds no name and no times, and "
-    "not your code, only the replies to it.",
+    "saved": "Your predictions, tries and solved exercises are in `{name}`. The file holds no name and no times, and "
+    "none of your code, only the replies to it.",
     "save as json": '`{name}` should be a name that ends in `.json`, such as `progress(save="ada.json")`.',
     "not saved": "`{name}` could not be written ({error}). Nothing else has changed.",
     "stuck": 'Stuck? `hint("{id}")` helps a little at a time.',
