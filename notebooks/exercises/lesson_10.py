@@ -377,7 +377,7 @@ EXERCISES: list[Exercise] = [
             p.requires_grad_(False)
         return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing turns that on again: the next training step learns nothing.
 
-        torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code has switched recording off and left it off.
+        torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code switched recording off and left it off.
         len(batches) => 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
         total = 0.0 => total = 0.0; model.eval() :: `model` is left in eval mode
         loss = ((model(x) - t) ** 2).mean() => total = total + ((model(x) - t) ** 2).sum() ;; total = total + loss => :: `sum()` adds up the squares of a batch. The loss of a batch is their mean.
