@@ -191,7 +191,7 @@ EXERCISES: list[Exercise] = [
         edge = -1    :: That is the factor of three steps together. Where does it put 5?
         edge = 1.0   :: The factor is $-1$, and $(-1)^3$ is $-1$. Where does that put 5?
         edge = -2.5  :: Nothing is halved: the step is 10 long, from 5 to the other side.
-        wild = 0.0   :: With $\text{lr} = 0.5$ it would be at the bottom. With 1.1 it jumps over it.
+        wild = 0.0   :: With $\text{lr} = 0.5$ $w$ would be at the bottom. With 1.1 it jumps over the bottom.
         wild = 14.4  :: Twice what it should be: from $-6$ the step is $1.1 \cdot 12$.
         wild = 3.6   :: Half of what it should be: from $-6$ the step is $1.1 \cdot 12$, not half of that.
         wild = 6.2   :: That is 1 too little: from $-6$ the step is $1.1 \cdot 12 = 13.2$ long.

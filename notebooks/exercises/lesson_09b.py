@@ -418,7 +418,7 @@ QUESTIONS: list[Question] = [
         -4.5  :: 0.5 is positive: $-4 + 0.5$.
         4.5   :: $-4$ and 0.5 are added, with their signs.
         -1.75 :: Nothing is averaged: passes add up in `.grad`.
-        -2.0  :: Passes add up, they are not multiplied: $-4 + 0.5$.
+        -2.0  :: Passes add up; they are not multiplied: $-4 + 0.5$.
         0.0   :: Nothing clears it in this loop. Which line would?
         -1.05 :: That is the learning rate times `.grad`. The question is what is in `.grad` itself: $-4 + 0.5$.
         """),
@@ -435,7 +435,7 @@ QUESTIONS: list[Question] = [
         9b.c the shape of (4, 1) minus (4,)
         truth: {(4, 1): "a", (4,): "b", (4, 4): "c"}[tuple((torch.zeros(4, 1) - torch.zeros(4)).shape)]
         found: Yes: the column is repeated to the right and the row downwards. Sixteen differences, and no error.
-        missed: **c**: a column of 4 and a row of 4 are broadcast to a table of (4, 4).
+        missed: **c**: a column of 4 and a row of 4 are broadcast to a table of shape (4, 4).
 
         "a" :: The flat list counts as a *row*, (1, 4), so both are repeated until they fit: **c**, (4, 4).
         "b" :: The longer shape does not lose its dimension: the flat list counts as a row, (1, 4), and both are repeated: **c**, (4, 4).
@@ -500,7 +500,7 @@ EXERCISES: list[Exercise] = [
         hint: Which of the two is not in the picture, and what was done to it?
         hint: `w * x + b`
 
-        (w * x + b - t).mean()           :: That adds up the distances with their signs: distances above and below the line cancel, and there is no lowest point. Square them: leave the last line as it was.
+        (w * x + b - t).mean()           :: That averages the distances with their signs: distances above and below the line cancel, and there is no lowest point. Square them: leave the last line as it was.
         ((w * x + b - t) ** 2).sum()     :: That is the sum of the squares. The loss is their *mean*.
         ((w * x + b - t).abs()).mean()   :: Those are the distances, not their squares: `** 2`.
         ((w * x + b) ** 2 - t**2).mean() :: First the difference, then the square: `(prediction - t) ** 2`.
@@ -719,7 +719,7 @@ EXERCISES: list[Exercise] = [
         probe: _paired_probe
         why: `target.reshape(prediction.shape)` gives the targets the shape of the predictions, so each prediction is compared with its own target.
         shows: A shape that is written down cannot be broadcast by accident. Some people write `assert prediction.shape == target.shape`.
-        look: Bring both to one shape first. Then the mean of the squared differences.
+        look: Bring both to one shape first. Then take the mean of the squared differences.
         hint: Which operation changes the shape of a tensor and keeps its numbers?
         hint: You have the shape to aim at: `prediction.shape`. Or flatten both.
         hint: `((prediction - target.reshape(prediction.shape)) ** 2).mean()`

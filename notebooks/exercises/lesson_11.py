@@ -178,7 +178,7 @@ EXERCISES: list[Exercise] = [
         look long: Write down `y` as a power of $x$ after each iteration. It never exceeds 5.
         hint: Go through the lines with the given number, and write down the formula that they compute.
         hint: `h` at 6: the first line of the loop is the condition, and 6 is more than 5.
-        hint: `h` at 1: $y$ is $x$, then $x^2$, $x^3$, $x^4$. Its value is 1 each time; its slope is not.
+        hint: `h` at 1: $y$ is $x$, then $x^2$, $x^3$, $x^4$. The value is 1 each time; the slope is not.
 
         below = 9     :: $(-3)^2$? The line that runs at $-4$ is $-3x$. Its slope is its factor.
         above = 0.0   :: A line ran, $x \cdot x$, and it is not flat at 4.
@@ -189,7 +189,7 @@ EXERCISES: list[Exercise] = [
         below = 1.0   :: That is the slope of $x$. The line that ran is $-3x$.
         below = -1.0  :: That would be $-x$. The line that ran is $-3x$.
         below = -6.0  :: That is twice the slope of $-3x$. `x` appears in it only once.
-        short = 2.0   :: For that `x` would have to be used twice. The loop ends before any product, so `y` is `x`.
+        short = 2.0   :: For that, `x` would have to be used twice. The loop ends before any product, so `y` is `x`.
         short = 0.5   :: Nothing is averaged: `y` is `x`.
         middle = 0.0  :: One product was computed, so `y` is $x \cdot x$. That is not flat at 3.
         middle = 1.0  :: That would be `y = x`, without a product. 3 is not more than 5, so there is one.
@@ -197,7 +197,7 @@ EXERCISES: list[Exercise] = [
         middle = 2.0  :: The slope of $x \cdot x$ is $2x$, and `x` is 3.
         long = 0.0    :: The value stays 1, but only at $x = 1$. How does $x^4$ change when $x$ does?
         long = 1.333  :: Nothing is averaged: there are four factors, and each contributes 1.
-        long = 8.0    :: That is twice as much as it should be: there is `x`, and one more factor from each of the three iterations: four in all.
+        long = 8.0    :: That is twice as much as it should be: there is `x`, and one more factor from each of the three iterations, so four in all.
         long = 5.0    :: Before the first iteration `y` is `x`; then three iterations. That makes four factors.
         above = 16    :: That is the value, $4^2$. Its slope is $2 \cdot 4$.
         above = 4     :: The slope of $x \cdot x$ is $2x$: both factors are `x`.
@@ -215,7 +215,7 @@ EXERCISES: list[Exercise] = [
         middle = 18   :: That is one factor too many: after one product `y` is 9, and the loop ends.
         long = 6      :: `y` becomes $x^4$. Its slope is $4x^3$, and `x` is 1.
         middle = 27   :: After one iteration `y` is 9. That is more than 5, so the loop ends.
-        middle = 108  :: That is $4x^3$, for three products. After the first one `y` is 9, so the loop ends.
+        middle = 108  :: That is $4x^3$, which would take three products. After the first one `y` is 9, so the loop ends.
         middle = 3    :: Both factors of $x \cdot x$ are `x`, so its slope is $2x$.
         long = 1      :: The *value* is 1. Four factors are `x`, and each contributes 1.
         long = 3      :: Three iterations, and `y` was `x` before the first one: four factors.
@@ -257,14 +257,14 @@ EXERCISES: list[Exercise] = [
         last = 7      :: 7 is $h_3$, what came out. The other factor is what went in, $h_2$.
         last = 1      :: 1 is what arrives. It is multiplied by the other factor, $h_2$.
         last = 6      :: $W h_2$ is the product itself. Only the other factor goes to $W$.
-        last = 2      :: 2 is $W$, which goes to the state. The old state, $h_2$, goes to $W$.
+        last = 2      :: 2 is $W$, which is what the old state gets. $W$ gets the old state, $h_2$.
         last = 4      :: 4 is what arrives at $h_1$. In the third step 1 arrives, and the other factor is $h_2$.
         middle = 1    :: 1 is $h_1$, the other factor. Multiply it by what arrives at $h_2$: 2.
         middle = 3    :: What arrives, 2, is *multiplied* by the other factor, $h_1 = 1$.
         middle = 6    :: The old state of the second step is $h_1$, not $h_2$.
         middle = 4    :: At $h_2$ the 1 has been multiplied by $W$ once, so 2 arrives.
         first = 4     :: 4 arrives, and the other factor is $h_0$.
-        first = 1     :: The other factor is the state *before* the step, $h_0 = 0$. The input 1 is added, it does not multiply $W$.
+        first = 1     :: The other factor is the state *before* the step, $h_0 = 0$. The input 1 is added; it does not multiply $W$.
         first = 8     :: 8 is what arrives at $h_0$. What goes to $W$ is the other factor, $h_0$, times 4.
         first = None  :: The first step did run: $W$ was multiplied by $h_0$, and that is a number.
         whole = 12    :: That is $3 W^2$, which would be right for $W^3$. Here an input is added in each step: add up the three parts.
@@ -297,7 +297,7 @@ EXERCISES: list[Exercise] = [
         most / n => n / most :: Upside down: `n / most` makes long gradients even longer.
         n > most => True :: That stretches short gradients. Leave gradients alone unless they are too long.
         n > most => n < most :: It is the other way round: short gradients are stretched, and long ones are left alone.
-        most / n => 1 / n :: Their length is 1 afterwards, whatever `most` is.
+        most / n => 1 / n :: The gradients have a length of 1 afterwards, whatever `most` is.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) ;; n > most => True :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
         most / n => most  :: That multiplies by `most` itself. Their length should *be* `most`: divide by the length they have.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.abs().sum() for g in gradients)) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
@@ -305,7 +305,7 @@ EXERCISES: list[Exercise] = [
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => max(((g ** 2).sum() ** 0.5 for g in gradients)) :: That is the length of the longest. All gradients *together* have one length.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) :: Lengths do not add up like that: add the squares, and take the root once.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (sum(((g ** 2).sum() for g in gradients)) / 3) ** 0.5 :: Nothing is averaged: the length has no division in it.
-        n > most => True ;; gradient *= most / n => gradient *= min(1.0, most / gradient.norm().item())                                   :: That clips each parameter separately. Then their proportions change, and so does the direction.
+        n > most => True ;; gradient *= most / n => gradient *= min(1.0, most / gradient.norm().item())                                   :: That clips each parameter separately. It changes their proportions, and so the direction.
         n > most => True ;; gradient *= most / n => gradient.clamp_(-most, most) :: That limits each *entry*. The direction changes: a large entry becomes as small as its neighbours.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => _length(gradients) ;; gradient *= most / n => gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` made a new tensor, which was thrown away: write into the old one with `*=`.
         n > most => n >= 1.0 :: 1 is the limit of one call. Compare with `most`, whatever it is.
@@ -320,7 +320,7 @@ EXERCISES: list[Exercise] = [
                     p -= p.grad * most / n
         return :: Your function changes its input
         gradient *= most / n => gradient -= most / n :: The factor is *subtracted*. Multiply each gradient by it.
-        n > most => True ;; gradient *= most / n => gradient *= most / gradient.norm() :: That brings each gradient to the length `most` separately, even a short one. All of them together have one length. Only if that is too long, scale them all by one factor.
+        n > most => True ;; gradient *= most / n => gradient *= most / gradient.norm() :: That brings each gradient to the length `most` separately, even a short one. All of them together have one length. Scale them all by one factor, and only if that length is too large.
         """),
     exercise(r"""
         11.4 the last few steps
@@ -371,7 +371,7 @@ EXERCISES: list[Exercise] = [
         h                        :: The second graph grows on top of the first, whose saved values have been freed. Carry the state over without its history: `h = h.detach()` (`h.detach()` on its own line changes nothing).
         torch.zeros_like(h)      :: Each piece begins from zero: what was read before is forgotten. Keep the numbers.
         h.mean().detach()        :: That carries over the mean of the states. Carry over each number.
-        h = h.detach() => ;; w * h + x => w * h.detach() + x :: That detaches in every *step*, so that only the last one of a piece is seen. Once per piece is enough.
-        torch.ones_like(h)       :: Each piece begins from ones. The state should be carried on.
+        h = h.detach() => ;; w * h + x => w * h.detach() + x :: That detaches in every *step*, so the gradient sees only the last step of a piece. Detach once per piece.
+        torch.ones_like(h)       :: Each piece begins from ones. Carry the state over instead.
         """),
 ]

@@ -238,7 +238,7 @@ EXERCISES: list[Exercise] = [
             x_grad = None  # autograd.grad returns its result and leaves .grad alone
         why: Each step differentiates the line above: $3x^2 + 2x$, $6x + 2$, $6$, $0$. `torch.autograd.grad` returns what it finds and writes nothing into `.grad`.
         shows: Each rung is a derivative of the one before, and none of them touched `.grad`.
-        look slope: Differentiate $x^3$ and $x^2$ each on its own, and add.
+        look slope: Differentiate $x^3$ and $x^2$ separately, and add.
         look second: Differentiate the *formula* of the slope, not its number.
         look third: Differentiate the formula of the second derivative.
         look fourth: What is the slope of a constant?
@@ -311,7 +311,7 @@ EXERCISES: list[Exercise] = [
         2 * hessian(f, x)                        :: Every entry is twice as large as it should be. Each second derivative counts once.
         range(len(x)) => range(2) :: 2 is right for two inputs. There is a row for each input: `range(len(x))`.
         return torch.stack(rows) => >>           :: Only the first row comes back: the `return` is inside the loop. Put it after the loop.
-        torch.eye(len(x))                        :: That is the table of a function whose slope is `x` itself. Differentiate each entry of `g` once more.
+        torch.eye(len(x))                        :: That is the table of a function whose gradient is `x` itself. Differentiate each entry of `g` once more.
         """),
     exercise(r"""
         15.3 two passes, no table
@@ -320,8 +320,8 @@ EXERCISES: list[Exercise] = [
         besides: _two_passes
         why: $g \cdot v$ is one number. Its gradient is $\sum_i v_i \nabla g_i = H v$, since $H$ is symmetric. That takes two passes, whatever the number of inputs.
         shows: A product with a table that was never built: two passes, with two inputs or a million.
-        without func functional hessian jacobian jacrev jacfwd: The product is right. But make it without the table and without a ready-made function, in two passes.
-        look: Two passes: the first gives $g$, recorded. Which single number does the second start from?
+        without func functional hessian jacobian jacrev jacfwd: The product is right. But compute it without the table and without a ready-made function, in two passes.
+        look: Two passes: the first computes $g$ and records it. Which single number does the second start from?
         hint: The cell above does it for one `f`. Which of its lines do you need?
         hint: First the gradient, with `create_graph=True`. Then make one number from it and `v`.
         hint: The second pass is `torch.autograd.grad(g @ v, x)`; it returns a tuple with one entry.
@@ -374,7 +374,7 @@ EXERCISES: list[Exercise] = [
 
         torch.linalg.solve(H, g) => g / g.norm() :: That is a step of length 1 against the gradient. Newton's step solves $H\,s = g$.
         instead of x - torch.linalg.solve(H, g):
-        x - 0.1 * torch.linalg.solve(H, g) :: There is a learning rate in it. Newton's step needs none: the curvature says how far to go.
+        x - 0.1 * torch.linalg.solve(H, g) :: You multiply by a learning rate. Newton's step needs none: the curvature says how far to go.
         x - g / H.sum(1)                   :: You first add up each row of `H`, and how the inputs affect each other is lost: solve the whole system, `torch.linalg.solve(H, g)`.
         x + torch.linalg.solve(H, g)       :: That goes uphill: the step should go *against* the slope.
         torch.linalg.solve(H, g)           :: That is the step. Where does it lead from `x`?
@@ -407,7 +407,7 @@ EXERCISES: list[Exercise] = [
         create_graph=True => create_graph=False                  :: Your first pass freed the graph of `out`, which the loss still needs. And keeping that graph is not enough: `g` itself must have a history.
         g.norm() => g.sum() :: The sum of the entries is not the length: positive and negative ones cancel. Use `g.norm()`.
         g.norm() => (g * g).sum() :: That is the *square* of the length. The root is missing.
-        out + (g.norm() - 1) ** 2 => out :: The penalty is not in the loss: that is `out`, as it came in.
+        out + (g.norm() - 1) ** 2 => out :: The penalty is not in the loss: you return `out` as it came in.
         out + (g.norm() - 1) ** 2 => out + (g.norm() - 1) * 2 :: Twice the distance is not its square: `** 2`.
         out + (g.norm() - 1) ** 2 => (g.norm() - 1) ** 2 :: `out` itself is missing from the loss.
         out + (g.norm() - 1) ** 2 => out + g.norm() ** 2 :: That pulls the length to 0. It should be 1.

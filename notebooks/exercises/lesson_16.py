@@ -333,7 +333,7 @@ EXERCISES: list[Exercise] = [
         solution: Richer
         probe: _rules
         why: $\exp$ is its own derivative: take it at the value, and multiply by the tangent. A difference moves as fast as the difference of the speeds.
-        shows: With two more rules, whatever is written with them can be run forward, and nested. PyTorch's forward mode has a rule like these for each operation.
+        shows: With two more rules, any formula made of these operations can be run forward, and nested. PyTorch's forward mode has a rule like these for each operation.
         look: The derivative from school, at the value, times the tangent that comes in.
         hint: What is the derivative of $e^x$? It is taken at the value and multiplied by `self.tangent`.
         hint: If two things move, how fast does their difference move?

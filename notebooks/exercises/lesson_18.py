@@ -288,7 +288,7 @@ QUESTIONS: list[Question] = [
         found: Yes: the mean is made of all six. The mask in the head comes too late.
         missed: The mean over the positions contains all six, and it was taken before the mask: 6.
 
-        3 :: The mask allows positions 0, 1 and 2. But the mean that was subtracted before contains all six.
+        3 :: The mask allows positions 0, 1 and 2. But the mean that was subtracted first contains all six.
         2 :: Position 2 sees itself too, and, through the mean, all the others.
         1 :: Position 2 may read 0, 1 and itself, and the mean contains all six.
         4 :: There are six positions in the mean: those before it, its own, and all that follow.
@@ -319,7 +319,7 @@ EXERCISES: list[Exercise] = [
         about d_1: Its value is 4. On which side of the result is that?
         about d_2: Its value is 0. Weight times (value minus result).
         about d_3: Its weight is 0.
-        about v_3: The result moves with a value by the value's weight.
+        about v_3: If a value moves by 1, the result moves by that value's weight.
         hint: First the result: $\tfrac12 \cdot 8 + \tfrac14 \cdot 4 + \tfrac14 \cdot 0$.
         hint: Then $w_i\,(v_i - \text{out})$ for each key. The four must add up to 0.
 
@@ -328,7 +328,7 @@ EXERCISES: list[Exercise] = [
         out = 30   :: You included the masked value. Its weight is 0.
         out = 4     :: That is the mean of 8, 4 and 0 without the weights. The first one counts twice as much as the others.
         out = 12    :: That is the sum of the values. The weights add up to 1.
-        out = 28    :: That is the plain mean of all four values. Each counts with its weight, and the last has none.
+        out = 28    :: That is the plain mean of all four values. Each should count by its weight, and the last has none.
         out = 105   :: You included the masked value with its full 100. Its weight is 0.
         d_0 = 4     :: That is weight times value. The softmax subtracts the result from the value first: if this weight grows, the others shrink.
         d_0 = 3     :: That is value minus result. The weight is still missing.
@@ -441,7 +441,7 @@ EXERCISES: list[Exercise] = [
         otherwise: _of_weights
         why: As in lesson 14: `where` twice. The first one gives the softmax harmless numbers in the empty rows, so that no `nan` is ever computed; the second one writes the zeros.
         shows: A `nan` that was never made cannot come back. Zeros written over it afterwards only hide it.
-        look: In a row without anything allowed: weights of 0 and gradients of 0. In every other row: the softmax of what is allowed.
+        look: In a row where nothing is allowed: weights of 0 and gradients of 0. In every other row: the softmax of what is allowed.
         hint: Which rows have something allowed? `allowed.any(1, keepdim=True)`.
         hint: Lesson 14's cure: a `where` *in front of* the dangerous function, and one after it.
         hint: `inside = torch.where(some, masked, 0.0)`, then `torch.where(some, torch.softmax(inside, dim=1), 0.0)`
@@ -453,7 +453,7 @@ EXERCISES: list[Exercise] = [
         torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: An empty row has *equal* weights now, since all its scores are alike: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
         torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax made a `nan`, and it sends one on the way back. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
         masked, 0.0 => scores, 0.0 :: The empty rows are right. In the others the mask is missing.
-        any(1 => any(0 :: The question is whether a *row* has anything allowed, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, the answer is for a column.
+        any(1 => any(0 :: The question is whether a *row* has anything allowed, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, the answer is about a column.
         safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
         safe_weights(scores, ~allowed) :: The mask is inverted: `allowed` is True where a position may be read.
         safe_weights(scores.T, allowed.T).T if scores.shape[0] == scores.shape[1] else safe_weights(scores, allowed) :: Your columns add up to 1. A *row* belongs to a query.
@@ -464,7 +464,7 @@ EXERCISES: list[Exercise] = [
         probe: _looked
         why: Unequal weights $v$, because the plain sum of a row can be constant: probabilities add up to 1. And absolute values, because the entries of a gradient can cancel in a sum.
         shows: A test that works for any model, without reading a line of it.
-        look: One number made of row `t` with *unequal* weights; its gradient with respect to `x`; the positions in which any entry of that gradient is not 0.
+        look: One number made of row `t` with *unequal* weights; its gradient with respect to `x`; the positions at which any entry of that gradient is not 0.
         hint: A pass begins at one number. `row.sum()` is one, but for a row (y, -y) it is always 0.
         hint: $v^\top J$ with unequal entries in $v$: `row @ torch.arange(1.0, len(row) + 1)`.
         hint: Position `j` is read if any entry of `g[j]` is not 0: `g[j].abs().sum() > 0`.
