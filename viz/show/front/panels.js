@@ -60,7 +60,7 @@ export const panels = {
     else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, shown(one))));
     else if (step.wrong) rows.push(total("≠", "arrived", shown(step.total)));
     else if (!parts.length || (!step.accumulate && !(step.outgoing || []).some(({ value }) => value))) rows.push(total("=", "total", shown(step.total)));
-    else rows.push(total("=", "total", h("span.note", "what arrives (listed below)")));
+    else rows.push(total("=", "total", h("span.note", "what arrives, below")));
     if (step.wrong && !asked) rows.push(h("p.note", `${step.wrong}.`));
     return this.column("Receives", rows);
   },
