@@ -156,6 +156,7 @@ torch.take_along_dim(m, v)|torch.take_along_dim(m, v[:0])|torch.take_along_dim(m
 torch.nn.ReLU(True, 3)|torch.nn.Tanh(3)|torch.nn.Softmax(1, 2)|torch.nn.Linear(1, 2, 3, 4, 5, 6, 7)|torch.nn.ModuleDict(3)
 torch.nn.Conv2d(1, 2, 3, 1, 0, 1, 1, True, 'zeros', None, None, 5)|torch.nn.MaxPool2d(2, 2, 0, 1, True)|m.permute(0, 0)
 m.view(3, -1)|m.view(-1, -1)|m.view(-2, 1)|torch.ones(0).view(0, -1)|m.sum((0, 0))|m.copy_(m, non_blocking=True)
+torch.meshgrid(v, v, indexing='ab')|m.expand(2)|m.expand(3, 2)
 m.copy_('a')|m.copy_(None)|m.copy_(other=m)|torch.addcmul(m, m, m, 2)|m.addcdiv_(m, m, 2)|m.aminmax(0, True)"""
 
 
