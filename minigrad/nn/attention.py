@@ -67,7 +67,8 @@ class MultiheadAttention(Module):
         """
         check(query.dim() == 3, NO_BATCH, query.dim(), error=ValueError)
         check(not is_causal or attn_mask is not None, messages.CAUSAL_HINT)
-        mask, padding = as_numbers(attn_mask, query), as_numbers(key_padding_mask, query)
+        mask = as_numbers(attn_mask, query, "attn_mask")
+        padding = as_numbers(key_padding_mask, query, "key_padding_mask")
         if self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # equal inputs stay one tensor
             query, key, value = turned[query], turned[key], turned[value]
@@ -113,12 +114,12 @@ class MultiheadAttention(Module):
         return t.contiguous().view(t.shape[0], t.shape[1] * self.num_heads, self.head_dim).transpose(0, 1)
 
 
-def as_numbers(mask: Weight, like: Tensor) -> Weight:
+def as_numbers(mask: Weight, like: Tensor, name: str) -> Weight:
     """A mask as numbers to add: minus infinity where it is True."""
     if mask is None or mask.is_floating_point():
         return mask
-    message = "only bool and floating types of masks are supported"
-    check(mask.dtype is dtypes.bool, message, error=AssertionError)
+    message = "only bool and floating types of {} are supported"
+    check(mask.dtype is dtypes.bool, message, name, error=AssertionError)
     return like.new_zeros(mask.shape).masked_fill(mask, -math.inf)
 
 

@@ -109,8 +109,9 @@ class _ConvTranspose(_Conv):
 
     def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
         """The transposed convolution of `input` with the weight, plus the bias."""
-        missing = SENTENCE.format(f"the argument `output_size` of torch.nn.{type(self).__name__}.forward()")
-        check(output_size is None, missing, error=TypeError)
+        if output_size is not None:
+            what = f"the argument `output_size` of torch.nn.{type(self).__name__}.forward()"
+            raise TypeError(SENTENCE.format(what))
         run = (F.conv_transpose1d, F.conv_transpose2d)[self._dims - 1]
         options = self.stride, self.padding, self.output_padding, self.groups, self.dilation
         return run(input, self.weight, self.bias, *options)

@@ -25,6 +25,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from viz.read.text import plural
+
 from . import answers, lessons, store
 from .cards import markdown_table
 from .exam import COLUMNS, HEADS, results_of
@@ -134,10 +136,10 @@ def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 def report(folder: Path, *, names: bool = False) -> str:
     """The Markdown page. Raises FileNotFoundError, with what to do, where there is nothing to read."""
     handed_in, others = _read_some(folder)
-    parts = [f"# What a class found hard: {_count(len(handed_in), 'learner')}"]
+    parts = [f"# What a class found hard: {plural(len(handed_in), 'learner')}"]
     if others:
         message = "\n".join(f"* `{name}`: {why}" for name, why in others.items())
-        parts.append(f"{_count(len(others), 'other file')} could not be counted:\n\n{message}")
+        parts.append(f"{plural(len(others), 'other file')} could not be counted:\n\n{message}")
     parts += [
         *_how_far(handed_in),
         *(_who(handed_in) if names else ()),
@@ -184,10 +186,6 @@ def _read_some(folder: Path) -> tuple[list[Learner], dict[str, str]]:
         f"There is no progress file in {folder}. Learners who wish to may hand in a copy of their progress.json, which "
         f'`progress(save="name.json")` writes under any name; put the copies there, in separate folders or not.{why}'
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 # ---------------------------------------------------------------- the overview
@@ -336,7 +334,7 @@ def _exercise(exercise: Exercise, handed_in: list[Learner]) -> Iterator[str]:
     ]
     left = len(tries) - len(lines)
     if left:
-        lines.append(f"* and {_count(left, 'other')}")
+        lines.append(f"* and {plural(left, 'other')}")
     if lines:
         yield "\n".join(lines)
 

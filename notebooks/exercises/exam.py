@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import viz
-from viz.read.text import write_whole
+from viz.read.text import plural, write_whole
 
 from . import answers, options, store
 from .cards import Card, heading, paragraphs
@@ -238,7 +238,8 @@ class Report:
     def _repr_html_(self) -> str:
         if any(r.asked > r.open or r.begun > 1 for r in self.results):
             return self.table()
-        return f"<p>Nothing is answered yet: {len(self.results)} questions. The table comes with the first answer.</p>"
+        asked = plural(len(self.results), "question")
+        return f"<p>Nothing is answered yet: {asked}. The table comes with the first answer.</p>"
 
     def table(self) -> str:
         """All questions, one by one, as HTML."""

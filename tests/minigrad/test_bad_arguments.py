@@ -214,6 +214,7 @@ LAYERS = """MSELoss()(input=x, target=x)|MSELoss()(x, target=x + 1)|MSELoss()(x)
 ReLU()(input=x)|ReLU()(x, True)|Softmax(1)(x, 0)|Tanh()()|Flatten()(x, 0)|PoissonNLLLoss()(log_input=x, target=x)
 TripletMarginLoss()(anchor=x, positive=x, negative=x + 1)|CrossEntropyLoss(x[0])(x, target=x)|CrossEntropyLoss()(x, x, x)
 GaussianNLLLoss()(x, x + 1, var=x)|MarginRankingLoss()(x, x)|CosineSimilarity()(x1=x, x2=x + 1)|RMSNorm(2)(x=x)
+MultiheadAttention(2, 1)(x[None], x[None], x[None], x > 0, attn_mask=x.int())|MultiheadAttention(2, 1)(*[x[None]] * 3, x.int())
 KLDivLoss()(target=x, inputs=x)|Linear(2, 2)(x, x)|Upsample(scale_factor=2)(input=x[None, None])"""
 
 
