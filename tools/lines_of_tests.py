@@ -1,20 +1,24 @@
 """Which lines each test runs, and how long it takes: tools/mutants.py uses it to choose the tests of a changed line.
 
-    lines = record(folder)      # runs the tests of a copy once, in a child process: some fifteen minutes
-    lines.tests("viz/run/trace.py", 120)    # the tests that run this line: cheap ones first, each function of tests in turn
+    lines = record(folder, to, files, ["tests/minigrad"])   # runs these tests of a copy once, in a child process
+    lines.tests("viz/run/trace.py", 120)    # those that run this line: near and cheap ones first, each function of tests in turn
 
-The child process runs pytest with this module as a plugin, which measures with coverage (it comes with nbval).
+The child process runs pytest with this module as a plugin, which measures with coverage (it comes with nbval) and writes one
+line to `to` after each file of tests. A run that was ended goes on where it stopped: files of tests that are in the record
+are left out, unless they or the lines of `files` have changed since.
 """
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -23,7 +27,7 @@ PACKAGES = ("minigrad", "viz", "notebooks/exercises")
 MOST = 40  # tests of one line
 SECONDS = 8.0  # that the tests of one line may take together
 CASES = 12  # cases recorded per parametrised test; all of them for tests of operations
-TO = "LINES_OF_TESTS"  # the environment variable that names the file to write
+TO, KNOWN = "LINES_OF_TESTS", "LINES_OF_TESTS_KNOWN"  # environment variables: the file to write, files of tests that it has
 # they install, build, read or start programs of their own, and run few lines of the packages in this process
 APART = """
     test_set_up test_packaging test_learners_copy test_mutants test_docs test_readme test_new_lesson test_notebooks test_figures
@@ -32,14 +36,22 @@ APART = """
 
 
 class Lines:
-    """For each file and line, the numbers of the tests that run it."""
+    """What was recorded: for each test its seconds, for each file and line the tests that run it."""
 
-    def __init__(self, names: list[str], lines: dict[str, dict[str, list[int]]]):
-        self.names, self.lines = names, lines
+    def __init__(self, seconds: dict[str, float], lines: dict[str, dict[str, list[str]]]):
+        self.seconds, self.lines = seconds, lines
 
     @classmethod
     def read(cls, path: Path) -> Lines:
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
+        seconds: dict[str, float] = {}
+        lines: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for part in recorded(path).values():
+            seconds |= part["seconds"]
+            names = list(part["seconds"])
+            for file, of_file in part["lines"].items():
+                for line, tests in of_file.items():
+                    lines[file][line] += [names[k] for k in tests]
+        return cls(seconds, lines)
 
     def tests(self, file: str, line: int) -> list[str]:
         """The tests that run a line; for a continuation line of an expression, those of the line above it; for the head of a
@@ -47,7 +59,24 @@ class Lines:
         lines = self.lines.get(file, {})
         near = [*range(line, max(line - 8, 0), -1), *range(line + 1, line + 30)]
         found = next((tests for n in near if (tests := lines.get(str(n)))), [])
-        return [self.names[k] for k in found]
+        return cheapest(found, self.seconds, Path(file).stem)
+
+
+def whole_lines(path: Path) -> list:
+    """The JSON of each line of a file; a last one that was not written to its end is taken out."""
+    *lines, rest = path.read_text(encoding="utf-8").split("\n") if path.exists() else [""]
+    if rest:
+        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return [json.loads(line) for line in lines]
+
+
+def recorded(path: Path) -> dict[str, dict]:
+    """What `path` has of each file of tests; the last one counts."""
+    return {part["tests"]: part for part in whole_lines(path)}
+
+
+def mark(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -56,57 +85,66 @@ def environment(folder: Path) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": place, "OPENBLAS_NUM_THREADS": "1", "CI": ""}
 
 
-def record(folder: Path, to: Path) -> Lines:
-    """Run the tests of a copy of the project once and write to `to` which lines each of them runs."""
+def record(folder: Path, to: Path, files: Iterable[str], tests: list[str]) -> Lines:
+    """Run `tests` of a copy of the project once and write to `to` which lines each of them runs; what `to` has already, on the
+    same text of `files` and of the tests, is not run again."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    left_out = [f"--ignore=tests/{name}.py" for name in APART.split()]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "tests.early",
-        "-p",
-        "tools.lines_of_tests",
-        *left_out,
+    now = {file: mark(folder / file) for file in files}
+    known = [
+        name
+        for name, part in recorded(to).items()
+        if (folder / name).exists()
+        and part["mark"] == mark(folder / name)
+        and all(part["marks"].get(file, marked) == marked for file, marked in now.items())
     ]
+    left_out = [f"--ignore=tests/{name}.py" for name in APART.split()]
+    plugins = ["-p", "tests.early", "-p", "tools.lines_of_tests", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider", "-m", "not browser", "tests"],
+        [sys.executable, "-m", "pytest", "-q", *plugins, *left_out, "-m", "not browser", *tests],
         cwd=folder,
-        env=environment(folder) | {TO: str(to.resolve())},
+        env=environment(folder) | {TO: str(to.resolve()), KNOWN: os.pathsep.join(known)},
     )
-    if done.returncode not in (0, 1):  # 1: a test has failed, the others are recorded
-        to.unlink(missing_ok=True)
+    if done.returncode not in (0, 1, 5):  # 1: a test has failed, the others are recorded; 5: all were known
         raise SystemExit(
             f"The tests were not recorded: pytest ended with {done.returncode}. Its output says why."
         )
     return Lines.read(to)
 
 
-def cheapest(tests: Iterator[str], seconds: dict[str, float]) -> list[str]:
-    """Cheap ones first; a second case of a parametrised test comes after the first case of every other test."""
+def cheapest(tests: Iterable[str], seconds: dict[str, float], near: str = "") -> list[str]:
+    """Cheap ones first, in turn from files of tests that are named after `near` and from all; a second case of a parametrised
+    test comes after the first case of every other test."""
     cases = defaultdict(list)
-    for name in sorted(tests, key=lambda name: (seconds[name], name)):
+    for name in sorted(set(tests), key=lambda name: (seconds[name], name)):
         cases[name.split("[")[0]].append(name)
-    order = sorted(
-        (turn, seconds[name], name) for of_one in cases.values() for turn, name in enumerate(of_one)
-    )
+    order = [
+        name
+        for _, _, name in sorted(
+            (turn, seconds[name], name) for of_one in cases.values() for turn, name in enumerate(of_one)
+        )
+    ]
+    close = [name for name in order if near and near in name.split("::")[0]][: MOST // 2]
     chosen, left = [], SECONDS
-    for _, took, name in order[: 4 * MOST]:
-        if len(chosen) < MOST and (took <= left or not chosen):
+    for name in dict.fromkeys([*close, *order[: 4 * MOST]]):
+        if len(chosen) < MOST and (seconds[name] <= left or not chosen):
             chosen.append(name)
-            left -= took
+            left -= seconds[name]
     return chosen
 
 
 class Recorder:
-    def __init__(self, to: Path):
+    """A plugin of pytest: measures which lines each test runs and appends a line to the record after each file of tests."""
+
+    def __init__(self, to: Path, known: list[str]):
         from coverage import Coverage
 
-        self.to, self.seconds = to, {}
+        self.to, self.known, self.seconds = to, known, {}
         self.coverage = Coverage(data_file=None, config_file=False, source=list(PACKAGES), messages=False)
         self.coverage.start()
+
+    @pytest.hookimpl
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        return True if collection_path.relative_to(Path.cwd()).as_posix() in self.known else None
 
     @pytest.hookimpl(trylast=True)  # after -m has selected
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -123,10 +161,12 @@ class Recorder:
         items[:] = [item for item in items if item in few]
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item):
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None):
         self.coverage.switch_context(item.nodeid)
         yield
         self.coverage.switch_context("")
+        if nextitem is None or nextitem.path != item.path:
+            self.write(item.path)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """The time of a test that passes, with its fixtures."""
@@ -135,21 +175,40 @@ class Recorder:
         elif report.when == "call" and report.passed and str(Path.cwd()) not in report.nodeid:
             self.seconds[report.nodeid] = time.perf_counter() - self.started
 
+    def write(self, tests: Path) -> None:
+        """The part of the file of tests that has just ended."""
+        self.coverage.stop()
+        here, data = Path.cwd(), self.coverage.get_data()
+        number = {name: k for k, name in enumerate(self.seconds)}
+        lines, marks = {}, {}
+
+        @functools.cache  # most lines are run by the same tests as the one above
+        def chosen(names: frozenset[str]) -> list[int]:
+            return [number[name] for name in cheapest(names, self.seconds)]
+
+        for path in data.measured_files():
+            file = Path(path).relative_to(here).as_posix()
+            marks[file] = mark(Path(path))
+            of_file = {
+                str(line): chosen(frozenset(names))
+                for line, contexts in data.contexts_by_lineno(path).items()
+                if (names := number.keys() & set(contexts))
+            }
+            if of_file:
+                lines[file] = of_file
+        part = {"tests": tests.relative_to(here).as_posix(), "mark": mark(tests), "marks": marks}
+        part |= {"seconds": self.seconds, "lines": lines}
+        with self.to.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(part, separators=(",", ":")) + "\n")
+        self.seconds = {}
+        self.coverage.erase()
+        self.coverage.start()
+
     def pytest_unconfigure(self) -> None:
         self.coverage.stop()
-        data, names = self.coverage.get_data(), list(self.seconds)
-        number = {name: k for k, name in enumerate(names)}
-        lines = {}
-        for file in data.measured_files():
-            lines[Path(file).relative_to(Path.cwd()).as_posix()] = {
-                str(line): [
-                    number[name] for name in cheapest((n for n in tests if n in number), self.seconds)
-                ]
-                for line, tests in data.contexts_by_lineno(file).items()
-            }
-        self.to.write_text(json.dumps({"names": names, "lines": lines}), encoding="utf-8")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if to := os.environ.get(TO):
-        config.pluginmanager.register(Recorder(Path(to)))
+        known = os.environ[KNOWN].split(os.pathsep)
+        config.pluginmanager.register(Recorder(Path(to), known))

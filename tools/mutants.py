@@ -7,11 +7,13 @@ change that makes no difference, which needs a reason in `EQUIVALENT`.
 
     python -m tools.mutants                            # 60 mutants, seed 1
     python -m tools.mutants --count 20 --seed 7 --only viz/picture
+    python -m tools.mutants --tests tests/minigrad     # only these files and folders of tests
     python -m tools.mutants --list                     # show the changes, run nothing
 
-The first run records which tests run which lines (tools/lines_of_tests.py; some fifteen minutes); `--record` does so again
-after the code has changed. The tests run in a copy of the tracked files, so the checkout is never changed. Not part of
-`make test`, and not for Windows.
+It first records which tests run which lines (tools/lines_of_tests.py; some fifteen minutes for all). That, and what came of
+each mutant, is kept in build/: a run that was ended goes on where it stopped, and a second one tries again only the survivors
+and what has changed. `--anew` forgets both. The tests run in a copy of the tracked files, so the checkout is never changed.
+Not part of `make test`, and not for Windows.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import argparse
 import ast
 import functools
+import json
 import random
 import re
 import shutil
@@ -30,14 +33,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.lines_of_tests import PACKAGES, Lines, environment, record
+from tools.lines_of_tests import PACKAGES, environment, mark, record, whole_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = re.compile(r"pytorch_names|exercises/lesson_")  # tables and texts: their tests compare each row
 LIMIT = (
     60  # seconds of processor time for the tests of one mutant, which take at most a quarter of it as it is
 )
-RECORD = ROOT / "build" / "lines_of_tests.json"
+RECORD = ROOT / "build" / "lines_of_tests.jsonl"
+OUTCOMES = ROOT / "build" / "mutants.jsonl"
 COMPARISONS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
@@ -214,26 +218,46 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=60, help="how many mutants (60)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (1)")
     parser.add_argument("--only", default="", help="a folder or file, such as viz/picture")
+    parser.add_argument("--tests", nargs="*", default=["tests"], help="files and folders of tests (all)")
     parser.add_argument("--list", action="store_true", help="show the changes and run nothing")
-    parser.add_argument("--record", action="store_true", help="record anew which tests run which lines")
+    parser.add_argument("--anew", action="store_true", help="forget what earlier runs have found")
     options = parser.parse_args()
     chosen = choose(options.count, options.seed, options.only)
     if options.list:
         print(*chosen, sep="\n")
         return
+    if options.anew:
+        RECORD.unlink(missing_ok=True)
+        OUTCOMES.unlink(missing_ok=True)
+    killed = killed_before()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         copy_of_the_project(copy)
-        known = RECORD.exists() and not options.record
-        lines = Lines.read(RECORD) if known else record(copy, RECORD)
+        left = [mutant for mutant in chosen if outcome_key(mutant) not in killed]
+        lines = record(copy, RECORD, sorted({mutant.file for mutant in left}), options.tests) if left else None
         alive = []
         for i, mutant in enumerate(chosen, 1):
-            outcome = run(mutant, copy, lines.tests(mutant.file, mutant.line))
+            known = killed.get(outcome_key(mutant))
+            outcome = known or run(mutant, copy, lines.tests(mutant.file, mutant.line))
             print(f"{i:3} of {len(chosen)}  {outcome:13} {mutant}", flush=True)
             alive += [] if "killed" in outcome else [mutant]
+            if not known:
+                with OUTCOMES.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([outcome_key(mutant), outcome]) + "\n")
     print(f"{len(chosen) - len(alive)} of {len(chosen)} killed")
     for mutant in alive:
         print("survived:", mutant, *lines.tests(mutant.file, mutant.line), sep="\n          ")
+
+
+def outcome_key(mutant: Mutant) -> str:
+    """The change and the text that it changes."""
+    return f"{mark(ROOT / mutant.file)} {mutant}"
+
+
+def killed_before() -> dict[str, str]:
+    """What earlier runs have killed; a survivor is tried again, as there may be a test for it now."""
+    found = dict(whole_lines(OUTCOMES))
+    return {key: outcome for key, outcome in found.items() if "killed" in outcome}
 
 
 if __name__ == "__main__":
