@@ -40,7 +40,11 @@ def test_cheap_tests_come_first_and_each_function_of_tests_in_turn():
 
 def test_tests_in_a_file_named_after_the_changed_one_come_first():
     seconds = {"test_a.py::t": 0.1, "test_graph.py::u": 3.0, "test_graph.py::v": 2.0}
-    assert cheapest(iter(seconds), seconds, "graph") == ["test_graph.py::v", "test_graph.py::u", "test_a.py::t"]
+    assert cheapest(iter(seconds), seconds, "graph") == [
+        "test_graph.py::v",
+        "test_graph.py::u",
+        "test_a.py::t",
+    ]
 
 
 def test_the_tests_of_a_line_inside_an_expression_are_those_of_its_first_line():
@@ -54,7 +58,11 @@ def test_the_tests_of_a_line_inside_an_expression_are_those_of_its_first_line():
 def test_a_record_that_was_ended_is_continued(tmp_path):
     for name in ("viz", "minigrad", "notebooks/exercises", "tests", "tools"):
         (tmp_path / name).mkdir(parents=True)
-    code, first, second = tmp_path / "viz" / "x.py", tmp_path / "tests" / "test_x.py", tmp_path / "tests" / "test_y.py"
+    code, first, second = (
+        tmp_path / "viz" / "x.py",
+        tmp_path / "tests" / "test_x.py",
+        tmp_path / "tests" / "test_y.py",
+    )
     code.write_text("def f(a):\n    if a:\n        return 1\n    return 2\n")
     (tmp_path / "viz" / "__init__.py").touch()
     (tmp_path / "tests" / "__init__.py").touch()

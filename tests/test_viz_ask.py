@@ -232,6 +232,18 @@ def test_the_first_steps_can_be_given_as_a_worked_example():
     assert list(asked(diamond(), given=3)) == ["4", "5"]
 
 
+def test_steps_beside_the_way_from_a_merge_to_a_leaf_change_nothing_in_its_answers():
+    alone = asked(diamond())["5"]
+    w = mg.tensor(1.0, requires_grad=True)
+    beside = w * 5  # made first, so its steps come after the merge, and w.grad is stored last
+    made = named_diamond()
+    found = asked(made["c"] + beside, names=made | {"w": w, "beside": beside})
+    (x,) = (q for q in found.values() if q["answer"] == alone["answer"])
+    for cause in ("early", "fires twice", "overwrite"):
+        due = [m["values"] for m in alone["mistakes"] if m["cause"] == cause]
+        assert due == [m["values"] for m in x["mistakes"] if m["cause"] == cause] != []
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [

@@ -42,6 +42,7 @@ def test_a_shared_node_is_read_once_and_keeps_both_edges(t):
     graph = read([y + y])
     assert len(graph) == 3
     assert len(graph.by_fn[y.grad_fn].users) == 2
+    assert [(e.index, e.target.index) for e in graph.edges] == [(0, 0), (1, 0), (2, 1), (3, 1)]
 
 
 def test_names_come_from_the_callers_variables(t):

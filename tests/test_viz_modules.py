@@ -11,7 +11,7 @@ import pytest
 
 import viz
 from tests.hook_oracle import assert_shown, seen_by_hooks
-from viz.picture import svg
+from viz.picture import svg, views
 from viz.picture.choose import BOXES, PAGE
 from viz.read.text import width
 from viz.show.payload import payload
@@ -429,3 +429,13 @@ def test_a_caption_stands_where_no_arrow_crosses_it():
         frame, _ = svg._frame("a caption", np.array([complex(arrow, 16)]), (0, 0, 300, 100, 20))
         middle = float(re.search(r'<text class="caption" x="([\d.]+)"', frame)[1])
         assert abs(middle - arrow) > half
+
+
+def test_modules_have_frames_up_to_the_number_of_nodes_and_with_it(t, monkeypatch):
+    net = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.Linear(3, 1))
+    loss = net(t.ones(1, 2)).sum()
+    frames = []
+    for most in (0, 1):
+        monkeypatch.setattr(views, "FRAMES_UP_TO", len(viz.draw(loss).graph) - 1 + most)
+        frames.append([title for title, _ in viz.draw(loss, view="functions", fold=False).picture.clusters])
+    assert frames == [[], ["net.0: Linear", "net.1: Linear"]]

@@ -133,6 +133,23 @@ def test_what_was_detached_without_a_name_is_shown_as_detached(t):
     assert items == {"(…).detach()": "input"}
 
 
+def checked(given):
+    assert given.shape
+    return given
+
+
+def test_a_tensor_without_a_graph_has_the_callers_name_though_a_function_had_it_first(t):
+    def made():
+        w = t.tensor(2.0, requires_grad=True)
+        with viz.record():
+            seen = checked(t.tensor([1.0, 2.0]))
+            loss = (seen - w).sum()
+        return loss
+
+    items = viz.draw(made(), view="graph").picture.items
+    assert "seen" in {i.name for i in items if i.kind == "input"}
+
+
 def star(*args):
     return args[0] * 2
 

@@ -54,6 +54,17 @@ def test_layers_of_a_model_that_is_gone_are_boxes_named_by_what_they_do(t):
     ]
 
 
+def test_parameters_of_a_layer_that_is_gone_have_the_names_that_they_had_in_it(t):
+    graph = viz.draw(t.nn.Sequential(parts(t), t.nn.LayerNorm(2))(t.ones(4, 3)).sum()).graph
+    layers = ("linear 1", "linear 2", "linear 3", "layer_norm 1")
+    shapes = {f.outputs[0].name: f.outputs[0].shape for f in graph.leaves}
+    assert shapes == {
+        f"{layer}.{role}": shape if role == "weight" else shape[:1]
+        for layer, shape in zip(layers, [(8, 3), (8, 8), (2, 8), (2,)], strict=True)
+        for role in ("weight", "bias")
+    }
+
+
 def test_a_name_of_the_caller_is_never_replaced(t):
     layer = t.nn.Linear(3, 2)
     graph = viz.draw(layer(t.ones(1, 3)).sum(), names={"w": layer.weight}).graph

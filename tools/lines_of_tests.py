@@ -27,7 +27,10 @@ PACKAGES = ("minigrad", "viz", "notebooks/exercises")
 MOST = 40  # tests of one line
 SECONDS = 8.0  # that the tests of one line may take together
 CASES = 12  # cases recorded per parametrised test; all of them for tests of operations
-TO, KNOWN = "LINES_OF_TESTS", "LINES_OF_TESTS_KNOWN"  # environment variables: the file to write, files of tests that it has
+TO, KNOWN = (
+    "LINES_OF_TESTS",
+    "LINES_OF_TESTS_KNOWN",
+)  # environment variables: the file to write, files of tests that it has
 # they install, build, read or start programs of their own, and run few lines of the packages in this process
 APART = """
     test_set_up test_packaging test_learners_copy test_mutants test_docs test_readme test_new_lesson test_notebooks test_figures

@@ -234,7 +234,9 @@ def main() -> None:
         copy = Path(folder)
         copy_of_the_project(copy)
         left = [mutant for mutant in chosen if outcome_key(mutant) not in killed]
-        lines = record(copy, RECORD, sorted({mutant.file for mutant in left}), options.tests) if left else None
+        lines = (
+            record(copy, RECORD, sorted({mutant.file for mutant in left}), options.tests) if left else None
+        )
         alive = []
         for i, mutant in enumerate(chosen, 1):
             known = killed.get(outcome_key(mutant))
