@@ -1,7 +1,7 @@
 """Which lines each test runs, and how long it takes: tools/mutants.py uses it to choose the tests of a changed line.
 
     lines = record(folder, to, files, ["tests/minigrad"])   # runs these tests of a copy once, in a child process
-    lines.tests("viz/run/trace.py", 120)    # those that run this line: near and cheap ones first, each function of tests in turn
+    lines.tests("viz/run/trace.py", 120)                    # those that run this line, near and cheap ones first
 
 The child process runs pytest with this module as a plugin, which measures with coverage (it comes with nbval) and writes one
 line to `to` after each file of tests. A run that was ended goes on where it stopped: files of tests that are in the record
@@ -27,10 +27,8 @@ PACKAGES = ("minigrad", "viz", "notebooks/exercises")
 MOST = 40  # tests of one line
 SECONDS = 8.0  # that the tests of one line may take together
 CASES = 12  # cases recorded per parametrised test; all of them for tests of operations
-TO, KNOWN = (
-    "LINES_OF_TESTS",
-    "LINES_OF_TESTS_KNOWN",
-)  # environment variables: the file to write, files of tests that it has
+# environment variables: the file to write, and the files of tests that it has
+TO, KNOWN = "LINES_OF_TESTS", "LINES_OF_TESTS_KNOWN"
 # they install, build, read or start programs of their own, and run few lines of the packages in this process
 APART = """
     test_set_up test_packaging test_learners_copy test_mutants test_docs test_readme test_new_lesson test_notebooks test_figures
