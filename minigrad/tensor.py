@@ -1,7 +1,7 @@
 """Tensor: an array, and what autograd needs to know about it.
 
-This file has a tensor's state. Questions about its values are in tensor_methods.py. Operations (`x + y`, `x.sum()`),
-`backward` and hooks come from the packages above, and are attached in `minigrad/__init__.py`, all in one place.
+This file has a tensor's state. Questions about its values are in tensor_methods.py. Operations (`x + y`,
+`x.sum()`), `backward` and hooks come from the packages above, and are attached in `minigrad/__init__.py`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ new_object = object.__new__
 class Counter:
     """A version counter, shared by all tensors that share memory. In-place writes increment it.
 
-    `views` lists the living views of a tensor that is not (yet) part of a graph: if an in-place operation makes the
-    base require grad, they must be updated. `detached` is 1 after `detach_()`, which saved tensors must notice, too.
+    `views` lists the living views of a tensor that is not (yet) part of a graph: if an in-place operation
+    makes the base require grad, they must follow. `detached` is 1 after `detach_()`: saved tensors notice it.
     """
 
     __slots__ = ("detached", "prune_at", "version", "views")
@@ -43,8 +43,8 @@ class Counter:
 
 
 class AutogradMeta:
-    """Attributes that only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have none of it. The
-    class attributes are the defaults; an object stores only what differs."""
+    """Attributes that only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have
+    none of it. The class attributes are the defaults; an object stores only what differs."""
 
     grad = None  # the gradient, a Tensor
     accumulator = None  # weak reference to this leaf's AccumulateGrad node
@@ -59,7 +59,7 @@ class AutogradMeta:
 
 
 class Tensor(TensorBase):
-    """A multi-dimensional array with a gradient history. `minigrad.tensor(...)` makes one from Python numbers.
+    """A multi-dimensional array with a history for gradients. `minigrad.tensor(...)` makes one from numbers.
 
     Attributes: `data`, `shape`, `dtype`, `requires_grad`, `grad`, `grad_fn`, `is_leaf`.
     """
@@ -79,7 +79,7 @@ class Tensor(TensorBase):
     __array_priority__ = 1000  # so that `ndarray * tensor` calls the tensor's operator
 
     def __new__(cls, *data: object) -> Tensor:
-        """A float32 tensor of the numbers in `Tensor([1, 2])`, of the size in `Tensor(2, 3)`. Prefer `tensor` and `empty`."""
+        """A float32 tensor of the numbers in `Tensor([1, 2])`, or of the size in `Tensor(2, 3)`."""
         if all(hasattr(n, "__index__") for n in data) or isinstance(data[0], Size):
             size = data[0] if data and isinstance(data[0], Size) else data or (0,)
             return rebuilt(cls, np.empty(size, dtypes.default_float()), False, {})
@@ -91,7 +91,7 @@ class Tensor(TensorBase):
 
     @property
     def data(self) -> Tensor:
-        """The same memory as a tensor without history and with a separate version counter: autograd cannot see writes to it."""
+        """The same memory without history, with a version counter of its own: autograd cannot see writes."""
         return wrap(self._array)
 
     @data.setter
@@ -136,7 +136,7 @@ class Tensor(TensorBase):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Start or stop tracking, in place. Returns self.
 
-        Raises RuntimeError for integers, for results of operations (when turning off) and for inference tensors.
+        Raises RuntimeError for integers, for results of operations (turning off) and for inference tensors.
         """
         check(isinstance(requires_grad, bool), messages.FLAG_TYPE, type(requires_grad), error=TypeError)
         if requires_grad:
@@ -152,7 +152,7 @@ class Tensor(TensorBase):
         return self
 
     def detach(self) -> Tensor:
-        """The same memory without history: gradients do not flow through it; writes to either are visible in both."""
+        """The same memory without history: no gradient flows through it; writes to either show in both."""
         out = wrap(self._array)
         out._counter = self._own_counter()
         if self.is_inference():
@@ -197,7 +197,7 @@ class Tensor(TensorBase):
         return isinstance(self, InferenceTensor)
 
     def _outside(self) -> Tensor:
-        """The tensor without the wrapper of a transform that has ended; the tensor itself if there is no such wrapper."""
+        """The tensor without the wrapper of a transform that has ended; itself if it has no such wrapper."""
         return self
 
     def _own_meta(self) -> AutogradMeta:
@@ -217,7 +217,7 @@ class Tensor(TensorBase):
         return self._counter
 
 
-# What is made in inference_mode. A separate class, so that the ordinary path of operations need not check for it.
+# What is made in inference_mode: a separate class, so that the ordinary path need not check for it.
 InferenceTensor = type("Tensor", (Tensor,), {"__module__": __package__, "__slots__": ()})
 # The classes of tensors about which there is nothing unusual; nn adds Parameter.
 plain_types: set[type] = {Tensor}

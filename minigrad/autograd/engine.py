@@ -1,8 +1,8 @@
 """The backward pass: one loop that fires the nodes of a graph in PyTorch's order.
 
-A node is fired once, after the gradients of all its consumers have arrived and been added up. Among the nodes that are
-ready the newest goes first, and AccumulateGrad goes before all others. The walk is a loop with a queue, not a recursion, so a
-chain of a million nodes is no deeper than one of three.
+A node is fired once, after the gradients of all its consumers have arrived and been added up. Among the nodes
+that are ready the newest goes first, and AccumulateGrad goes before all others. The walk is a loop with a
+queue, not a recursion, so a chain of a million nodes is no deeper than one of three.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def execute(roots: Roots, retain: bool, create: bool, captures: Captures | None,
     """Run a whole backward pass.
 
     retain: keep the saved tensors. create: record the pass, so that the gradients can be differentiated.
-    captures: if given, only nodes on a path to one of these (node, output number) are fired, and the gradient that
-        arrives there is put into this dictionary. The nodes in `last` are fired too, but not those that only they lead to.
+    captures: if given, only nodes on a path to one of these (node, output number) are fired, and the gradient
+        that arrives there is put into this dictionary. The nodes in `last` are fired too.
     """
     before, outer_pass = local.modes, local.backward_pass
     recorded = bool(create) or before.interpreter is not None
@@ -59,9 +59,9 @@ def walk(
 ) -> None:
     """Fire the nodes behind `roots`, each once, when all its gradients have arrived.
 
-    Ready nodes wait in a heap: the newest first (highest sequence number), AccumulateGrad before all, ties by arrival.
-    dependencies: how many gradients each node waits for. recorded: gradients are Tensors and the rules' operations are
-    recorded; else they are plain arrays. needed, captures: see `execute`.
+    Ready nodes wait in a heap: the newest first (highest sequence number), AccumulateGrad before all, ties by
+    arrival. dependencies: how many gradients each node waits for. recorded: gradients are Tensors and the
+    rules' operations are recorded; else they are plain arrays. needed, captures: see `execute`.
     """
     arrived, ready, turn = {}, [], itertools.count()
 
@@ -107,7 +107,7 @@ def fire(node: Node, grad: object, recorded: bool) -> Sequence:
 
 
 def added(before: object, part: object, node: Node, output_nr: int) -> object:
-    """The gradient that has arrived at a node so far: the sum, or a list of sums if the node has several outputs."""
+    """The gradient that has arrived at a node so far: a sum, or a list of sums if it has several outputs."""
     if node._output_count == 1:
         return part if before is None else before if part is None else before + part
     if part is not None:

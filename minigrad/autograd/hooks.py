@@ -1,7 +1,7 @@
 """Hooks in a backward pass.
 
-For each node the hooks on the tensors that it made are called, then its own prehooks, the node itself, its own hooks. They
-see Tensors, whatever the engine computes with.
+For each node the hooks on the tensors that it made are called, then its own prehooks, the node itself, its
+own hooks. They see Tensors, whatever the engine computes with.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .node import AccumulateGrad, Node
 
 
 class Needed(dict[Node, bool]):
-    """The nodes of a pass that visits only some of them: whether each is fired, or only a gradient is taken from it."""
+    """The nodes of a pass that visits only some: whether each is fired, or only its gradient is taken."""
 
 
 def as_tensors(grads: Iterable) -> list[Tensor | None]:
@@ -58,8 +58,8 @@ def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
 
 
 def take_captured(node: Node, grad: object, recorded: bool, captures: dict, needed: Needed) -> object:
-    """Put the gradient of a node into `captures`, if it was requested. As in PyTorch, this happens before the node's hooks
-    if the node is fired too, else after them. Returns the gradient."""
+    """Put the gradient of a node into `captures`, if it was requested. As in PyTorch, this happens before the
+    node's hooks if the node is fired too, else after them. Returns the gradient."""
     if node._hooks is not None and not needed[node]:
         grad = run_before(node, grad, recorded, fires=False)
     for output_nr in range(node._output_count):
@@ -69,8 +69,8 @@ def take_captured(node: Node, grad: object, recorded: bool, captures: dict, need
 
 
 def run_before(node: Node, grad: object, recorded: bool, fires: bool) -> object:
-    """The hooks on the tensors that the node made, then retain_grad, which sees the gradient that they return; then, if the
-    node fires, its prehooks. Returns the gradient after all of them."""
+    """The hooks on the tensors that the node made, then retain_grad, which sees the gradient that they
+    return; then, if the node fires, its prehooks. Returns the gradient after all of them."""
     hooks = node._hooks
     if not (hooks.tensor or hooks.retain or (fires and hooks.pre)):
         return grad
@@ -112,7 +112,7 @@ def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
 
 
 def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | None:
-    """The gradient after a hook: what the hook returned, which must fit, or the old one if it returned None."""
+    """The gradient after a hook: what it returned, which must fit, or the old one if it returned None."""
     if after is None:
         return before
     message = "expected Variable, but hook returned '{}'"

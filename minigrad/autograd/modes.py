@@ -1,8 +1,8 @@
 """Whether operations are recorded in a thread, and which other modes are on. Imports nothing from minigrad.
 
-The modes of a thread are one immutable record, `local.modes`. A context manager replaces it as a whole, in one assignment,
-so an interrupt leaves either the old modes or the new ones. Usually nothing is special: gradients are on, and there is no
-transform and no hook on saved tensors. `special` is then empty, and an operation has nothing else to check.
+The modes of a thread are one immutable record, `local.modes`. A context manager replaces it as a whole, in
+one assignment, so an interrupt leaves the old modes or the new ones. Usually nothing is special: gradients
+are on, with no transform and no hook on saved tensors. `special` is then empty, which operations check first.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ special: set[object] = set()
 
 
 def announced(modes: Modes) -> Modes:
-    """These modes, which are about to become those of this thread: if they are unusual, operations will look at them."""
+    """These modes, which will be those of this thread next; if they are unusual, operations look at them."""
     if modes != USUAL:
         special.add(get_ident())
     return modes
@@ -77,6 +77,6 @@ def settle() -> None:
 
 
 def is_plain() -> bool:
-    """Whether operations in this thread take the ordinary path; recorded or not, depending on the grad mode."""
+    """Whether operations in this thread take the ordinary path, on which the grad mode alone decides."""
     modes = local.modes
     return not (modes.inference or modes.interpreter is not None or modes.saved_hooks or anomaly.state[0])

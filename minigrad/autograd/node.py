@@ -1,7 +1,7 @@
 """The graph: nodes, the edges between them, and the leaves' accumulators.
 
-A node is the *backward* of one recorded operation. It knows the nodes of its inputs (`next_functions`) and the values
-that its rules need, but not its own output, so a graph is freed with its last tensor, without the garbage collector.
+A node is the *backward* of one recorded operation. It knows the nodes of its inputs (`next_functions`) and
+the values that its rules need, but not its output, so a graph is freed with its last tensor.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RELEASED = "released"  # the versions of a node whose saved tensors are gone
 
 
 class Hooks:
-    """The hooks that users attach to one node. Most nodes have none, so the object is made when the first hook is added."""
+    """The hooks that users attach to one node. Most nodes have none: made when the first hook is added."""
 
     __slots__ = ("metadata", "post", "pre", "retain", "tensor")
 
@@ -59,20 +59,20 @@ class RemovableHandle:
 class Node:
     """The backward of one recorded operation; `tensor.grad_fn` is one.
 
-    Subclasses, one for each operation, are made in ops/apply.py. They provide `_vjp(grad, recorded)`: from the gradient
-    with respect to the output, the gradients with respect to the inputs, one per edge, None where none is needed. `grad` is
-    an array, or a Tensor if `recorded` (when the backward pass is itself to be differentiated). A node with several outputs
-    gets a list.
+    Subclasses, one for each operation, are made in ops/apply.py. They provide `_vjp(grad, recorded)`: from
+    the gradient with respect to the output, the gradients with respect to the inputs, one per edge, None
+    where none is needed. `grad` is an array, or a Tensor if `recorded` (when the backward pass is itself to
+    be differentiated); for a node with several outputs, a list.
     """
 
     __slots__ = (
         "__weakref__",
         "_context",  # what is saved: the values that the rules read besides the gradient
-        "_grad_metadata",  # (shape, dtype) that each gradient gets, where inputs were broadcast or cast; else None
+        "_grad_metadata",  # (shape, dtype) that each gradient gets, if inputs were broadcast or cast
         "_hooks",  # Hooks or None
         "_next_nodes",  # for each differentiable input the node that its gradient goes to, or None
         "_output_nrs",  # which output of its node each input is; None if all are 0
-        "_result_counter",  # the version counter of the result, if a rule reads the result and another tensor shares its memory
+        "_result_counter",  # the result's version counter, if a rule reads it and another tensor shares it
         "_sequence",
         "_versions",  # the versions of the saved tensors, see saved.py; None if all are 0
     )
@@ -92,7 +92,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """For each input: the node that its gradient goes to (None if it needs none), and which output of that node it is."""
+        """For each input: the node that its gradient goes to, or None, and the number of its output."""
         return tuple(zip(self._next_nodes, self._output_nrs or ZEROS))  # noqa: B905 - ZEROS never ends
 
     # for each input the source text of its rule, in the order of `next_functions`
@@ -182,8 +182,8 @@ accumulate_lock = threading.RLock()  # several threads may reach one leaf at onc
 
 
 def gradient_node(t: Tensor) -> Node | None:
-    """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs none. Together
-    with `t._output_nr` it is the tensor's gradient edge."""
+    """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs
+    none. Together with `t._output_nr` it is the tensor's gradient edge."""
     meta = t._meta
     if meta is not None and meta.base is not None:
         if t._requires_grad and meta.seen_version != t._counter.version:

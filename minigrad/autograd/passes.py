@@ -1,4 +1,4 @@
-"""`backward` and `grad`: what users call. They check the arguments, start the engine and return the results."""
+"""`backward` and `grad`: what users call. They check the arguments, start the engine, return the results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .tensor_hooks import retain_grad
 
 
 class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=(None,))):
-    """A place in the graph at which to differentiate: output `output_nr` of `node`, which lives as long as the edge."""
+    """A place in the graph at which to differentiate: output `output_nr` of `node`, which it keeps."""
 
     metadata = None, None  # the shape and dtype of the tensor that it was taken from
 
@@ -34,7 +34,7 @@ def backward(
 ) -> None:
     """Add the gradients of `tensors`, weighted by `grad_tensors`, to the `.grad` of every leaf.
 
-    grad_tensors: for each tensor the vector v of the product vᵀJ, of the tensor's shape; 1 for scalars if omitted.
+    grad_tensors: for each tensor the vector v of vᵀJ, of the tensor's shape; 1 for scalars if omitted.
     retain_graph: keep the saved values for another pass (default: the value of create_graph).
     create_graph: record the pass itself, so that the gradients can be differentiated.
     inputs: fill only the `.grad` of these tensors.
@@ -69,8 +69,8 @@ def grad(
     """The gradients of `outputs` with respect to `inputs`, returned; no `.grad` is touched.
 
     grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as in `backward`.
-    allow_unused: an input that the outputs do not depend on gets None, not an error; materialize_grads: it gets zeros.
-    is_grads_batched: grad_outputs and gradients have an extra first dimension: one pass for each of its elements.
+    allow_unused: an input that no output depends on gets None, not an error; materialize_grads: zeros.
+    is_grads_batched: grad_outputs and gradients have an extra first dimension: one pass for each row.
     Raises RuntimeError as `backward` does, and for unused inputs.
     """
     inputs, retain = as_inputs(inputs, "grad"), create_graph if retain_graph is None else retain_graph
@@ -135,7 +135,7 @@ def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
 
 
 def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
-    """The nodes that a pass starts from, each with the gradient there: of its tensor's shape and dtype, 1 if omitted."""
+    """The nodes that a pass starts from, each with the gradient there in its dtype; 1 if omitted."""
     starts, roots, recorded = as_tuple(starts), [], create_graph or local.modes.interpreter is not None
     grads = (None,) * len(starts) if grads is None else as_tuple(grads)
     for g in grads:

@@ -1,7 +1,7 @@
-"""Saved tensors: what a node keeps for its rules, the check that they have not been written to since, and hooks that pack them.
+"""Saved tensors: what a node keeps for its rules, the check that it is unchanged, and hooks that pack it.
 
-A node saves its inputs as tensors, and its own result as an array: with the tensor, it would keep itself alive. It also saves
-their versions, so that the rules never compute with values that an in-place operation has changed.
+A node saves its inputs as tensors, and its own result as an array: with the tensor, it would keep itself
+alive. It also saves their versions: no rule ever computes with values that were changed in place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HELD = "held"  # the last of the versions of a node whose saved tensors hooks ha
 
 
 def versions_of(node: Node) -> tuple[int, ...] | None:
-    """The present versions of what a node saved: its inputs, then its result. None if all are 0, as they usually are."""
+    """The present versions of what a node saved: its inputs, then its result. None if all are 0, as usual."""
     saved, versions, counter = node._context, [], node._result_counter
     for i in node._op.saved_inputs:
         own = None if saved[i] is None else saved[i]._counter
@@ -32,7 +32,7 @@ def versions_of(node: Node) -> tuple[int, ...] | None:
 
 
 def open_saved(node: Node, recorded: bool) -> list:
-    """The values that a node saved: arrays, or Tensors if `recorded`. Raises if they were freed or written to since."""
+    """The values that a node saved: arrays, or Tensors if `recorded`. Raises if they are freed or changed."""
     op, saved, versions = node._op, [*node._context], node._versions
     unchanged = versions is None or (versions is not RELEASED and versions[-1] is not HELD)
     for place, i in enumerate(op.saved_inputs):
@@ -113,7 +113,7 @@ def read(node: Node, i: int) -> object:
 
 
 def alias_without_history(t: Tensor) -> Tensor:
-    """A tensor on the same memory without history (a transform's tensor keeps its history below its level)."""
+    """A tensor on the same memory without history (in a transform it keeps its history below that level)."""
     out = getattr(type(t), "rewrapped", Tensor.detach)(t)
     out._counter = t._own_counter()
     return out
@@ -131,21 +131,21 @@ def saved_result(node: Node, value: ndarray | Tensor, output_nr: int = 0) -> Ten
     return out
 
 
-# The node of a write into a view -> the node that reads the view's new value from the base (a function that gives it).
+# The node of a write into a view -> a function: the node that reads the view's new value from the base.
 written_views: weakref.WeakKeyDictionary[Node, Callable[[], Node | None]] = weakref.WeakKeyDictionary()
 
 
 def maker_of_result(node: Node) -> Node:
-    """The grad_fn of a node's result: the node itself, unless the result was written into a view that still exists."""
+    """The grad_fn of a node's result: the node, unless the result was written into a view that is alive."""
     reader = written_views.get(node)
     return (reader and reader()) or node
 
 
 class SavedTensor:
-    """A saved tensor: what a pair of saved_tensors_hooks made of it or, without hooks, the tensor itself and its version then.
-    `unpack()` returns the tensor, at its place in the graph.
+    """A saved tensor: what a pair of saved_tensors_hooks made of it or, without hooks, the tensor itself and
+    its version then. `unpack()` returns the tensor, at its place in the graph.
 
-    `keeper` is the node that saves it. For the node's own result, nothing may be kept that leads back to the node.
+    `keeper` is the node that saves it. Of its own result, nothing may be kept that leads back to the node.
     """
 
     __slots__ = ("dtype", "hook", "is_result", "is_unchanged", "node", "output_nr", "packed", "version")

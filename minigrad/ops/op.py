@@ -14,8 +14,8 @@ MASK = "grad_input_mask"
 
 
 class CallForm(NamedTuple):
-    """One way to call an operation: its name, whether it is a method, its arguments. `run` calls it: `dispatch`, or `write` in
-    place."""
+    """One way to call an operation: its name, whether it is a method, its arguments. `run` runs it:
+    `dispatch`, or `write` in place."""
 
     name: str
     method: bool
@@ -24,8 +24,8 @@ class CallForm(NamedTuple):
 
 
 class Op:
-    """Everything known about one operation: its declaration (see table.py), and what follows from it. `forward`
-    computes on arrays. With several `outputs` it returns a tuple; with none, a sequence of any length."""
+    """Everything known about one operation: its declaration (see table.py), and what follows from it.
+    `forward` computes on arrays, and returns a tuple for several `outputs`, any sequence for none."""
 
     kind: str | None = None  # "elementwise", "linear", "jointly linear"
     node: str = ""  # PyTorch's name for the node, if it is not `<Name>Backward0`
@@ -33,7 +33,7 @@ class Op:
     outputs: tuple[str, ...] = ("result",)
     constants: tuple[str, ...] = ()  # the last of several outputs, if they have no derivative: an index
     floating: bool = False  # whether the result is floating point even for integer inputs
-    # the inputs that are brought into one dtype first, by their positions: by default all of an elementwise operation
+    # the positions of the inputs that are brought into one dtype first; all of an elementwise operation
     promotes: tuple[int, ...] | None = None
     takes: str = ""  # the kinds of dtypes that it computes with, as NumPy's letters: "f", "fiu"; "" means any
     kernel: str = ""  # the name in PyTorch's error for another dtype, if it is not `<name>_cpu`
@@ -83,7 +83,7 @@ class Op:
         values = dict(input=self.inputs, result=self.outputs, shape=shapes, size=sizes, param=self.params)
         layout = [(n, (source, i)) for source, names in values.items() for i, n in enumerate(names)]
         readable = dict(reversed(layout))
-        # what each rule reads besides the gradient, its first argument, and the mask, its second if it takes one
+        # what each rule reads besides the gradient, its first argument, and the mask, if it takes one
         self.reads = {n: [p for p in parameters_of(r)[1:] if p != MASK] for n, r in self.rules.items()}
         self.saves = tuple(sorted({n for read in self.reads.values() for n in read}))
         for n in self.saves:
@@ -103,7 +103,8 @@ class Op:
         self.shared = any(self.sharing(n) for n in self.rules)  # whether one rule gives several gradients
         # each rule, with the positions in `saves` of what it reads
         self.readers = [(r, [self.saves.index(n) for n in self.reads[i]]) for i, r in self.rules.items()]
-        # the positions of what is saved in (None, *inputs, *results, *shapes, *sizes, *params); sizes only if a rule reads one
+        # the positions of what is saved in (None, *inputs, *results, *shapes, *sizes, *params); shapes and
+        # sizes are laid out only if a rule reads one
         laid_out = [s for _, s in layout if self.saves_sizes or s[0] not in ("shape", "size")]
         self.positions = [1 + laid_out.index(s) for s in self.sources]
         self.select_saved = chooser(self.positions)
@@ -116,17 +117,16 @@ class Op:
         return [n for n in self.rules if self.rules[n] is rule] if MASK in parameters_of(rule) else []
 
     def guard_of(self, name: str) -> int | None:
-        """The position of the rule whose gradient must be needed for a value to be saved; None if it is always
-        saved, as a result is. An input has such a guard if only one of several rules reads it.
-        """
+        """The position of the rule whose gradient must be needed for a value to be saved; None if it is
+        always saved, as a result is. An input has such a guard if only one of several rules reads it."""
         readers = [i for i, read in enumerate(self.reads.values()) if name in read]
         guarded = name in self.inputs and len(self.rules) > 1 == len(self.outputs) == len(readers)
         return readers[0] if guarded and name not in self.zero_slope else None
 
     @functools.cache  # noqa: B019 - operations are never freed
     def select_saved_for(self, needed: tuple[bool, ...]) -> Callable[[tuple], tuple]:
-        """`select_saved` for a node whose inputs do not all need a gradient. An input is left out, as None, if only
-        the rule of one that needs none reads it."""
+        """`select_saved` for a node whose inputs do not all need a gradient. An input is left out, as None,
+        if only the rule of one that needs none reads it."""
         guarded = [g is not None and not needed[g] for g in self.guards]
         positions = [0 if g else position for position, g in zip(self.positions, guarded, strict=True)]
         return chooser(positions)
@@ -134,7 +134,7 @@ class Op:
     # ------------------------------------------------------------ arguments and results
 
     def split(self, values: Sequence) -> tuple[Sequence, Sequence]:
-        """The inputs and the parameters among the values of all arguments, which are in the signature's order."""
+        """The inputs and the parameters among the values of all arguments, in the signature's order."""
         if self.variadic:
             return values[0], values[1:]
         if self.inputs_first:

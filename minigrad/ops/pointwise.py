@@ -1,6 +1,6 @@
 """Mathematics on each element: arithmetic, powers, the functions of calculus, copies and casts.
 
-Questions about elements and choices between them: ==, where, maximum, clamp. What neural networks add is in nn.py.
+Questions about elements and choices between them: ==, where, maximum, clamp. For neural networks: nn.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ pi, LN2, ERF = math.pi, math.log(2), 2 / math.sqrt(math.pi)
 
 
 def beside(self: ndarray, *numbers: object) -> ndarray:
-    """An array in the dtype that it takes beside these Python numbers: integers become floats beside a float."""
+    """An array in the dtype that it takes beside Python numbers: integers become floats beside a float."""
     if self.dtype.kind != "f" and any(isinstance(n, float) for n in numbers):
         return self.astype(dtypes.default_float())
     return self.astype(np.int64) if self.dtype.kind == "b" and int in map(type, numbers) else self
@@ -150,14 +150,15 @@ def _sigmoid(self: ndarray) -> ndarray:
 
 @functools.cache
 def erf_table(dtype: np.dtype) -> tuple[ndarray, ndarray]:
-    """The error function, which NumPy lacks, and its derivative: 4096 points per unit from -6 to 6; beyond, it is -1 or 1."""
+    """The error function, which NumPy lacks, and its derivative: 4096 points per unit from -6 to 6; beyond,
+    it is -1 or 1."""
     points = np.arange(-6 * 4096, 6 * 4096 + 1) / 4096
     values = np.array([math.erf(p) for p in points.tolist()], dtype)
     return values, (ERF * np.exp(-points * points)).astype(dtype)
 
 
 def _erf(self: ndarray) -> ndarray:
-    """The value at the nearest point of the table, and from there Taylor's series: its fourth term is below a rounding."""
+    """The value at the nearest point of the table, and from there Taylor's series: three terms suffice."""
     (values, slopes), x = erf_table(self.dtype), np.clip(self, -6, 6)
     place = np.rint(x * 4096)
     index = (place + 6 * 4096).astype(np.intp)
@@ -273,7 +274,7 @@ square = elementwise("square(self)", lambda x: np.square(beside(x, 2)), node="Po
                      self=lambda grad, self: grad * (self + self))
 square.op.node_class._saved_exponent = 2
 
-# ---------------------------------------------------------------- exponentials, logarithms, roots, trigonometry
+# ---------------------------------------------------------------- exponentials, logarithms, roots, angles
 
 exp = smooth("exp(self)", np.exp, doc="e to the power of each element.", self=lambda grad, result: grad * result)
 exp2 = smooth("exp2(self)", np.exp2, doc="2 to the power of each element.", self=lambda grad, result: grad * result * LN2)
@@ -311,7 +312,7 @@ nan_to_num = elementwise("nan_to_num(self, nan: float=None, posinf: float=None, 
                          doc="NaN replaced by `nan`, infinities by `posinf`, `neginf` (the largest finite numbers).",
                          self=lambda grad, self: where(isfinite(self), grad, 0.0))
 
-# ---------------------------------------------------------------- copies, casts, and new values whatever there was
+# ---------------------------------------------------------------- copies, casts, new values
 
 clone = op("clone(self)", ndarray.copy, kind="linear", batch="elementwise", doc="A copy that is part of the graph.",
            self=lambda grad: grad)
@@ -337,7 +338,7 @@ for _call in (copy, fill_tensor, fill, zero):
 
 
 def reflected(run: Callable) -> Callable:
-    """An operator of a number and a tensor; an unknown operand is left to Python, which tries that operand's own operator."""
+    """An operator of a number and a tensor; Python tries the operator of an unknown operand."""
     return lambda self, other: run(self, other) if isinstance(other, NUMBERS) else NotImplemented
 
 

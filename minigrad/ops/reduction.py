@@ -1,5 +1,5 @@
-"""Operations that reduce a tensor, or some of its dimensions, to fewer elements, or choose along one dimension: sorting, the
-largest, those that an index names."""
+"""Operations that reduce a tensor, or some of its dimensions, to fewer elements, or choose along one
+dimension: sorting, the largest, those that an index names."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def added(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> nda
 def average(self: ndarray, dim: tuple | None = None, keepdim: bool = False) -> ndarray:
     """The mean over dimensions, or of all elements."""
     if self.dtype.kind != "f":
-        message = "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
-        check(False, message + "{.word}", self.dtype)
+        kinds = "Input dtype must be either a floating point or complex dtype"
+        check(False, f"mean(): could not infer output dtype. {kinds}. Got: {{.word}}", self.dtype)
     return added(self, dim, keepdim) / (self.size if dim is None else count_of(self.shape, dim))
 
 
@@ -88,7 +88,7 @@ OUT_OF_BOUNDS = "index {} is out of bounds for dimension {} with size {}"
 
 @functools.lru_cache(maxsize=256)
 def starts(shape: tuple, sizes: tuple, dim: int) -> ndarray:
-    """Where in a flattened array of `sizes` the rows along `dim` begin, for those rows that an index of this shape covers."""
+    """Where in a flattened array of `sizes` the rows along `dim` begin that an index of this shape covers."""
     rows = [slice(1 if d == dim else n) for d, n in enumerate(shape)]
     return np.arange(math.prod(sizes)).reshape(sizes)[tuple(rows)].copy()
 
@@ -100,7 +100,7 @@ def rows(sizes: tuple) -> ndarray:
 
 
 def located(index: ndarray, sizes: tuple, dim: int, known: bool = False) -> ndarray:
-    """The flat positions in an array of the elements that an index names along a dimension. RuntimeError if out of range."""
+    """The flat positions of the elements that an index names along a dimension. Raises if out of range."""
     sizes = sizes or (1,)
     if not known and leaves(index, sizes[dim]):  # negative indices do not count from the end here
         bad = next(i for i in index.flat if not 0 <= i < sizes[dim])
@@ -112,23 +112,24 @@ def located(index: ndarray, sizes: tuple, dim: int, known: bool = False) -> ndar
 
 
 def leaves(index: ndarray, length: int) -> bool:
-    """Whether an integer array has an element outside 0, ..., length - 1. Read as unsigned, negative numbers are large."""
+    """Whether an array has an integer outside 0, ..., length - 1. As unsigned, negative ones are large."""
     numbers = index.view(BITS[index.itemsize])
     return index.size > 0 and numbers.item(numbers.argmax()) >= length
 
 
 def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
-    """The positions in the flattened tensor of the elements that an index names along a dimension. Raises PyTorch's errors."""
+    """The flat positions of the elements that an index names along a dimension. Raises PyTorch's errors."""
     message = "{}(): Expected dtype int32/int64 for index"
     check(index.dtype in (np.int64, np.int32) or not index.size, message, name)
     index = index if index.size else index.astype(np.int64)  # for no elements any dtype will do
-    message = f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
-    check(max(index.ndim, 1) == max(self.ndim, 1) or not index.size, message)
+    message = "Index tensor must have the same number of dimensions as {} tensor"
+    alike = max(index.ndim, 1) == max(self.ndim, 1) or not index.size
+    check(alike, message, "input" if name == "gather" else "self")
     return located(index, self.shape, dim)
 
 
 def add_at(out: ndarray, places: ndarray, values: ndarray) -> ndarray:
-    """Add values into an array, at flat positions; a position that occurs several times is added to each time."""
+    """Add values into an array, at flat positions, to each as often as it occurs."""
     if places.shape == values.shape:  # for vectors this is several times as fast
         places, values = places.reshape(-1), values.reshape(-1)
     np.add.at(out.reshape(-1), places, values)
@@ -181,7 +182,7 @@ def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray
     return result.astype(np.uint8) if self.dtype == np.uint8 else result
 
 
-# ---------------------------------------------------------------- what rules are made of: for arrays and for Tensors
+# ---------------------------------------------------------------- what rules are made of
 
 
 @functools.lru_cache(maxsize=256)
@@ -192,7 +193,7 @@ def with_ones(sizes: tuple, dims: tuple) -> tuple:
 
 @functools.lru_cache(maxsize=256)
 def stretched(sizes: tuple, dims: tuple, itemsize: int) -> tuple:
-    """The strides of a contiguous array that has no `dims`, or length 1 there, when it is stretched to `sizes`."""
+    """The strides of a contiguous array without `dims`, or of length 1 there, when stretched to `sizes`."""
     return np.broadcast_to(np.empty(with_ones(sizes, dims), f"V{itemsize}"), sizes).strides
 
 
@@ -202,7 +203,7 @@ def restored(x, sizes: tuple, dims: tuple, keepdim: bool):
 
 
 def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool = False):
-    """A gradient of a reduction's result, stretched back over the dimensions (None: all) that were reduced."""
+    """A gradient of a reduction's result, stretched back over the dimensions (None: all) it reduced."""
     if isinstance(grad, Tensor):
         return (grad if dims is None else restored(grad, sizes, dims, keepdim)).expand(sizes)
     if dims is None and math.prod(sizes) <= LARGE:  # one value repeated would be slower to work with
@@ -212,7 +213,7 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
 
 
 def prod_self(grad, self, result, dim=None, keepdim=False):
-    """∂self = grad · the product of all other elements, or of those along `dim`: a quotient, unless there may be zeros."""
+    """∂self = grad · the product of all other elements, or of those along `dim`: a quotient, if none is 0."""
     if not len(self.shape):
         return grad
     if dim is not None:
@@ -235,7 +236,7 @@ def logsumexp_tangent(inputs, moves, results, params):
 
 
 def or_inf(x):
-    """`x`, and inf where it is 0. A quotient by it is 0 there, and so are its derivatives, which forward mode uses, too."""
+    """`x`, and inf where it is 0: a quotient by it is 0 there, and so are its derivatives."""
     return where(x == 0, math.inf, x)
 
 
@@ -247,7 +248,7 @@ def var_self(grad, self, dim, correction, keepdim):
 
 
 def norm_self(grad, self, ord, result, dim, keepdim):
-    """∂x = grad · sgn(x) |x/result|^(ord-1), and 0 where all elements are 0. For order inf, the largest share it."""
+    """∂x = grad · sgn(x) |x/result|^(ord-1), 0 where all elements are 0. For order inf, the largest share."""
     grad, result = (restored(x, self.shape, dim, keepdim) for x in (grad, result))
     if ord == 2:
         return self * (grad / or_inf(result))

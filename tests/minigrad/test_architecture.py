@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -73,6 +74,13 @@ def test_the_functions_on_the_path_of_one_call_can_be_seen_at_once(name: str) ->
         if isinstance(node, ast.FunctionDef):
             lines = node.end_lineno - node.lineno + 1
             assert lines <= 45, f"{name}: {node.name} has {lines} lines"
+
+
+def test_the_lines_on_the_path_of_one_call_are_short() -> None:
+    """110 wide, text too; only the tables of declarations, below `# fmt: off`, are wider."""
+    for name in [*PATH.split(), "ops.pointwise", "ops.reduction"]:
+        text = re.sub(r"(?s)# fmt: off.*?# fmt: on", "", FILES[name].read_text(encoding="utf-8"))
+        assert not [f"{name}: {line}" for line in text.splitlines() if len(line) > 110]
 
 
 def test_no_source_code_is_generated() -> None:
