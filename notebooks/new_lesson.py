@@ -1,7 +1,7 @@
 """The three files of a new lesson, with everything that the tests require (`python notebooks/build.py --new 19 "Title"`).
 
-    NN_title.ipynb                  from LESSON: header, a prediction, a graph drawn and stepped, three exercises, an unseen
-                                    graph, what people get wrong, recap with three quick questions, PyTorch prints
+    NN_title.ipynb                  from LESSON: header, a prediction, a graph to step through, exercises, an unseen graph,
+                                    what people get wrong, recap with three quick questions, PyTorch prints
     exercises/lesson_NN.py          from EXERCISES: a question and three exercises, each with three wrong answers
     ../tests/coverage/lesson_NN.toml  which cell teaches which item of the sources: none yet
 
@@ -37,19 +37,16 @@ from exercises import check, hint, predict, progress
 %% code predict-a [predict:NUMBER.a]
 predict("NUMBER.a", ...)
 
-%% code first-draw
-x = torch.tensor(3.0, requires_grad=True)
-y = 2 * x
-viz.draw(y)
-
-%% md first-explain
-How the prediction came out, and what the picture shows, in two to four sentences. `make lessons` folds this text in the
-learner's copy.
-
-Step through it:
+%% md first-step-text
+What to look for in the picture, in one to three sentences.
 
 %% code first-step
+x = torch.tensor(3.0, requires_grad=True)
+y = 2 * x
 viz.step(y, ask="gradients")
+
+%% md first-explain
+How the prediction came out, in two to four sentences. `make lessons` folds this text in the learner's copy.
 
 %% md exercise-NUMBER-1-text
 ### Exercise NUMBER.1: double
@@ -103,13 +100,12 @@ hint("NUMBER.3")
 %% md unseen-text
 ## One you have not seen
 
-A graph that no cell above has drawn. What does each node send?
+A graph that no cell above has shown. What does each node send?
 
 %% code unseen
 a = torch.tensor(3.0, requires_grad=True)
 b = torch.tensor(-2.0, requires_grad=True)
 z = a * b + a
-viz.draw(z)
 
 %% code unseen-step
 viz.step(z, ask="gradients")

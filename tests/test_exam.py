@@ -110,7 +110,7 @@ def test_no_graph_of_the_exam_is_in_a_lesson():
         for line in lines_of(cell)
     }
     for cell in EXAM.cells:
-        if cell.id.endswith("-draw"):
+        if cell.id.endswith("-graph"):
             own = {body(line) for line in lines_of(cell) if not line.startswith("viz.")}
             assert len(own - lessons) >= 2, cell.id
 
@@ -127,7 +127,7 @@ def test_each_graph_has_names_of_its_own():
     space, new = run_all()
     owner: dict[str, str] = {}
     for cell in EXAM.cells:
-        if cell.id.endswith("-draw"):
+        if cell.id.endswith("-graph"):
             assigned = set(re.findall(r"(?m)^\s*\(?([a-z]\w*)(?:,\s*([a-z]\w*))*\)? = ", cell.source))
             made = new[cell.id] | {name for pair in assigned for name in pair if name in space}
             again = made & set(owner)

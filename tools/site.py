@@ -264,18 +264,19 @@ def page_of(
 
 
 def _first_picture(notebook: nbformat.NotebookNode) -> str:
-    """The first graph that a lesson draws, as an image; "" if it draws none."""
+    """The first graph that a lesson draws or steps, as an image; "" if there is none."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            shown = output.get("data", {}).get("text/html", "")
-            image = re.match(r'<img (alt="[^"]*")[^>]* (src="[^"]*")', shown)  # on paper nothing opens
-            if "viz.draw(" in cell.source and image:
-                return IMAGE.sub(_drawn, f"<img {image[1]} {image[2]}>")
+            image = re.search(r"<img [^>]*>", output.get("data", {}).get("text/html", ""))
+            if re.search(r"viz\.(draw|step)\(", cell.source) and image:
+                # on paper nothing opens
+                name, source = (re.search(rf'{of}="[^"]*"', image[0])[0] for of in ("alt", "src"))
+                return IMAGE.sub(_drawn, f"<img {name} {source}>")
     return ""
 
 
 def cards_body(books: dict[str, nbformat.NotebookNode], every: tuple[suite.Lesson, ...]) -> str:
-    """The recap of each lesson as a card, with the first graph that it draws: a page to print."""
+    """The recap of each lesson as a card, with the first graph that it draws or steps: a page to print."""
     cards = []
     for lesson in every:
         picture = _first_picture(books[lesson.file.removesuffix(".ipynb")])
