@@ -28,13 +28,13 @@ same errors, as far as it implements PyTorch.
     8  autograd/saved.py      saved tensors and their versions
     9  autograd/hooks.py, modes.py    users' hooks in a pass; whether anything is recorded
     10 ops/inplace.py, autograd/views.py    the hard part: views and writes
-    11 ops/general.py, signature.py, operands.py, errors.py, publish.py, table.py, checks.py   arguments, unusual calls and
-                              messages, how a declaration becomes functions: skip these at first
+    11 ops/general.py, signature.py, operands.py, table.py    arguments, unusual calls and errors, how a
+                              declaration becomes functions: skip these at first
     12 func/                  functions of functions: grad, vjp, jvp, vmap and what is built from them
 
 Besides these: autograd/ has further modules (its docstring lists them); creation, random and mersenne make tensors; nn/,
-optim/, utils/ and serialization are what training needs; dtypes, devices, basics, printing and tensor_methods describe
-tensors; messages has the texts of long errors; missing says what PyTorch has and minigrad lacks (pytorch_names lists it).
+optim/, utils/ and serialization are what training needs; dtypes, devices, printing and tensor_methods describe tensors;
+basics raises errors, of which messages has the long texts; missing says what PyTorch has and minigrad lacks (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
 """
@@ -46,13 +46,12 @@ import warnings
 import numpy as np
 
 from . import autograd, missing, ops
-from .autograd import graph as _graph  # so that `torch.autograd.graph` is loaded
+from .autograd import graph as _graph
 from .autograd import node as _node
 from .autograd import passes as _passes
-from .autograd import tensor_hooks as _hooks
 from .autograd import views as _views
 from .autograd.grad_mode import *  # noqa: F403
-from .basics import Size, device
+from .basics import Size
 from .creation import *  # noqa: F403
 from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
@@ -64,12 +63,12 @@ from .ops import (
     norms,
     pointwise,
     products,
-    publish,
     reduction,
     selection,
     shape,
     stacking,
     statistics,
+    table,
 )
 from .ops import linalg as _linalg
 from .ops import nn as _nn
@@ -85,16 +84,16 @@ np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 # What Tensor can do beyond tensor.py is attached here.
-_methods = publish.METHODS | {
+_methods = table.METHODS | {
     "backward": _passes.tensor_backward,
     "grad_fn": property(_node.grad_fn, doc=_node.grad_fn.__doc__),
     "is_leaf": property(_node.is_leaf, doc=_node.is_leaf.__doc__),
-    "register_hook": _hooks.register_hook,
-    "register_post_accumulate_grad_hook": _hooks.register_post_accumulate_grad_hook,
-    "retain_grad": _hooks.retain_grad,
+    "register_hook": _graph.register_hook,
+    "register_post_accumulate_grad_hook": _graph.register_post_accumulate_grad_hook,
+    "retain_grad": _graph.retain_grad,
     "detach_": _views.detach_,
     "_notify_views": _views.notify_views,
-    "_backward_hooks": property(_hooks.backward_hooks),
+    "_backward_hooks": property(_graph.backward_hooks),
     "_post_accumulate_grad_hooks": property(lambda t: t._meta and t._meta.post_hooks),
     "_stacked": staticmethod(shape.stack),
 }
@@ -103,10 +102,10 @@ for _name, _method in _methods.items():
 for _name in ("Tensor", "dtype", "Generator"):
     missing.complete(globals()[_name], _name)
 missing.guard(Tensor, "Tensor")
-globals().update(publish.FUNCTIONS)
+globals().update(table.FUNCTIONS)
 linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(f"{__name__}.linalg", "`torch.linalg`.")
-linalg.__dir__, linalg.__getattr__ = missing.module_attributes(linalg.__name__, publish.LINALG)
-vars(linalg).update(publish.LINALG)
+linalg.__dir__, linalg.__getattr__ = missing.module_attributes(linalg.__name__, table.LINALG)
+vars(linalg).update(table.LINALG)
 
 # What this file needs for itself is not public, nor are modules that PyTorch does not have.
 PUBLIC = {name for name in globals() if name[0] != "_" and not name.isupper()}

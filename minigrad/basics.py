@@ -1,5 +1,5 @@
-"""Descriptions of tensors other than the dtype: `Size`, dimensions, `device`, and types of several results. Imports nothing of
-minigrad."""
+"""What every file may use: `check` raises errors, with the names that messages have for classes, dtypes and nodes; `Size`,
+dimensions, and types of several results. messages.py has the long texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,44 @@ from collections import namedtuple
 from collections.abc import Sequence
 from math import prod
 from operator import index
-from typing import NamedTuple
+
+import numpy as np
+
+from . import dtypes, messages
+from .autograd.modes import anomaly
+
+
+def check(holds: bool, message: str, *values: object, error: type[Exception] = RuntimeError) -> None:
+    """Raise an error unless a condition holds. message: the text, with the values filled in: dtypes and classes by their names,
+    tuples as lists."""
+    if not holds:
+        shown = [list(v) if type(v) is tuple else full_name(v) if isinstance(v, type) else v for v in values]
+        raise error(message.format(*[dtypes.of_numpy(v) if isinstance(v, np.dtype) else v for v in shown]))
+
+
+def full_name(kind: type) -> str:
+    """The name of a class in PyTorch's messages: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
+    if kind.__module__.split(".")[0] == __package__ and kind.__name__ in ("Size", "device", "dtype"):
+        return f"torch.{kind.__name__}"  # compiled there
+    compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
+    return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__
+
+
+def short_name(node: object) -> str:
+    """A node's name in error messages: MulBackward0 is Mul, MaxBackward1 is Max1."""
+    # the last word: the name of a custom Function may contain it too
+    name, _, number = node.name().rpartition("Backward")
+    if not name or not (number.isdigit() or not number):
+        return node.name()
+    return name + (number if number != "0" else "")
+
+
+def modified_error(array: np.ndarray, maker: object, output_nr: int, now: int, then: int) -> RuntimeError:
+    """PyTorch's complaint about a saved tensor that was written to."""
+    kind = dtypes.of_numpy(array.dtype).tensor_type
+    made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
+    hint = messages.MODIFIED_THERE if anomaly.on else messages.MODIFIED_HINT
+    return RuntimeError(messages.MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
 
 
 class Size(tuple):
@@ -46,31 +83,6 @@ def wrap_dim(dim: int, ndim: int) -> int:
         expected = f"expected to be in range of [{-bound}, {bound - 1}]"
         raise IndexError(f"Dimension out of range ({expected}, but got {dim})")
     return dim + bound if dim < 0 else dim
-
-
-class device(NamedTuple("device", [("type", str)])):
-    """`device("cpu")`: where all tensors are. Raises RuntimeError for any other device."""
-
-    __module__ = __package__  # as users know it
-    __slots__ = ()
-    index = None
-
-    def __new__(cls, type: str | device) -> device:
-        if str(type).partition(":")[0] != "cpu":
-            raise RuntimeError(f"minigrad runs on the CPU only; there is no device '{type}'")
-        return super().__new__(cls, "cpu")
-
-    def __str__(self) -> str:
-        return "cpu"
-
-    def __enter__(self) -> device:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        """Everything is on the CPU, inside the block and after it."""
-
-
-cpu = device("cpu")
 
 
 def return_type(name: str, fields: Sequence[str]) -> type[tuple]:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from . import basics, dtypes
+from . import dtypes
 from .autograd.modes import local, special
-from .checks import check
+from .basics import check
+from .devices import Device
 from .dtypes import dtype
-from .ops.publish import FUNCTIONS, add_form, function, method
 from .ops.signature import check_ints, is_int
+from .ops.table import FUNCTIONS, add_form, function, method
 from .tensor import InferenceTensor, Tensor, wrap
 
 ndarray = np.ndarray
@@ -27,7 +28,7 @@ SEQUENCES = (list, tuple, range, ndarray)
 def new_leaf(array: ndarray, requires_grad: bool = False, device=None, like: Tensor | None = None) -> Tensor:
     """A new leaf. Inside vmap there is one for each example if `like` has one for each."""
     if device is not None:
-        basics.device(device)  # raises for any but the CPU
+        Device(device)  # raises for any but the CPU
     check(isinstance(requires_grad, bool), "requires_grad must be bool", error=TypeError)
     message = "Only Tensors of floating point and complex dtype can require gradients"
     check(not requires_grad or array.dtype.kind == "f", message)
@@ -150,7 +151,7 @@ def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[.
         elif not infers:
             named["dtype"] = dtypes.default_float() if like is None else like._array.dtype
         if device is not None:
-            basics.device(device)  # raises for any but the CPU, before anything is made
+            Device(device)  # raises for any but the CPU, before anything is made
         return new_leaf(make(*args, **named), requires_grad, like=like)
 
     build.__name__ = build.__qualname__ = name or make.__name__

@@ -1,4 +1,4 @@
-"""PyTorch's questions about hardware. The answer is always the CPU: `torch.cuda`, `torch.backends`, `torch.accelerator`."""
+"""`device`, and PyTorch's questions about hardware: `torch.cuda`, `torch.backends`. The answer is always the CPU."""
 
 from __future__ import annotations
 
@@ -6,10 +6,35 @@ import contextlib
 import sys
 import types
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from . import basics
-from .basics import device
 from .missing import module_attributes
+
+
+class device(NamedTuple("device", [("type", str)])):
+    """`device("cpu")`: where all tensors are. Raises RuntimeError for any other device."""
+
+    __module__ = __package__  # as users know it
+    __slots__ = ()
+    index = None
+
+    def __new__(cls, type: str | device) -> device:
+        if str(type).partition(":")[0] != "cpu":
+            raise RuntimeError(f"minigrad runs on the CPU only; there is no device '{type}'")
+        return super().__new__(cls, "cpu")
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __enter__(self) -> device:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Everything is on the CPU, inside the block and after it."""
+
+
+cpu = device("cpu")
+Device = device  # where an argument is called `device`
 
 
 def is_available() -> bool:
@@ -51,7 +76,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 def set_default_device(device: object) -> None:
     """Where new tensors live: the CPU, always. Raises RuntimeError for any other device."""
-    basics.device(device)
+    Device(device)
 
 
 def get_default_device() -> device:
@@ -81,13 +106,5 @@ backends = stub(
     cuda=stub("backends.cuda", "Graphics cards.", is_built=is_available),
     cudnn=stub("backends.cudnn", "NVIDIA's library.", is_available=is_available, flags=flags, enabled=False),
 )
-__all__ = [
-    "accelerator",
-    "backends",
-    "cuda",
-    "get_default_device",
-    "get_num_threads",
-    "mps",
-    "set_default_device",
-]
-__all__ += ["set_num_threads", "use_deterministic_algorithms"]
+__all__ = ["accelerator", "backends", "cuda", "device", "get_default_device", "get_num_threads", "mps"]
+__all__ += ["set_default_device", "set_num_threads", "use_deterministic_algorithms"]

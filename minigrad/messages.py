@@ -379,3 +379,19 @@ NOT_OUR_FILE = (
 SPLIT_LENGTHS = "Sum of input lengths does not equal the length of the input dataset!"
 COLLATE = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 BATCH_SIZE = "batch_size should be a positive integer value, but got batch_size={!r}"
+
+# ---------------------------------------------------------------- what NumPy refuses, too
+
+ONE_BOOL = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead."
+)
+TWO_BOOLS = (
+    "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+    "instead."
+)
+NEGATIVE_BOOL = (
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead."
+)
+NEGATIVE_POWER = "Integers to negative integer powers are not allowed."

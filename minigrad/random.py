@@ -9,12 +9,12 @@ from numpy import ndarray
 
 from . import dtypes
 from .autograd.modes import local
-from .checks import check
+from .basics import check
 from .creation import factory, new_leaf, shape_of
 from .mersenne import Generator
 from .missing import module_attributes
-from .ops.publish import function, method
 from .ops.shape import common_shape
+from .ops.table import function, method
 from .tensor import Tensor
 
 # unlike PyTorch's, so that a lesson prints the same numbers each time it is run

@@ -16,7 +16,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from . import basics, dtypes, messages
+from . import dtypes, messages
+from .devices import Device
 from .nn.parameter import Parameter
 from .tensor import Tensor, wrap
 
@@ -77,7 +78,7 @@ def load(
     written by something else or is damaged.
     """
     if map_location is not None:
-        basics.device(map_location)
+        Device(map_location)
     data = f.read() if hasattr(f, "read") else Path(f).read_bytes()
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:

@@ -13,8 +13,7 @@ import weakref
 import numpy as np
 
 from . import dtypes, messages
-from .basics import Size
-from .checks import check
+from .basics import Size, check
 from .tensor_methods import TensorBase
 
 ndarray = np.ndarray

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import dtypes, messages
 from .autograd.modes import local
-from .basics import Size, cpu, wrap_dim
-from .checks import check
+from .basics import Size, check, wrap_dim
+from .devices import cpu
 from .printing import tensor_repr
 
 ndarray = np.ndarray

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "architecture.svg"
 CORE = " ".join(
     f"minigrad.autograd.{n}"
-    for n in ("node", "saved", "views", "anomaly", "hooks", "tensor_hooks", "engine", "passes")
+    for n in ("node", "saved", "views", "anomaly", "hooks", "graph", "engine", "passes")
 )
 
 

@@ -5,7 +5,7 @@ Besides these:
 
     grad_mode      what users switch                     no_grad, enable_grad, inference_mode
     anomaly        which operation made the NaN?         detect_anomaly
-    tensor_hooks   how hooks are attached to tensors     register_hook, retain_grad
+    graph          what users attach to a graph          register_hook, retain_grad, saved_tensors_hooks, edges
 
 **Further modules** build on these; the modules above do not know them. They are loaded when they are first used:
 
@@ -13,7 +13,6 @@ Besides these:
     forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers
     functional     Jacobians and products with them      jacobian, hessian, vjp, jvp, hvp, vhp
     numerical      is a derivative right?                gradcheck, gradgradcheck: against finite differences
-    graph          more tools for a graph                get_gradient_edge, saved_tensors_hooks, multi-grad hooks
 """
 
 import sys

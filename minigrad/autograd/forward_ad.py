@@ -17,7 +17,7 @@ from operator import add
 from typing import NamedTuple
 
 from .. import messages
-from ..checks import check
+from ..basics import check
 from ..func.interpreter import Interpreter, Wrapper, at, each, results_of
 from ..missing import guard, module_attributes
 from ..ops.general import dispatch

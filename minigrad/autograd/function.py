@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import messages
-from ..checks import check
+from ..basics import check
 from ..func.interpreter import Wrapper, results_of
 from ..missing import module_attributes
 from ..ops.inplace import bump_version, check_writable, record_write

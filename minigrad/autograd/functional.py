@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from .. import messages
-from ..checks import check
+from ..basics import check
 from ..missing import guard, module_attributes
 from ..tensor import Tensor, wrap
 from .grad_mode import enable_grad

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from .. import messages
-from ..checks import check
+from ..basics import check
 from ..tensor import Tensor, wrap
 from .grad_mode import set_grad_enabled
 from .modes import local

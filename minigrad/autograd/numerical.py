@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .. import messages
-from ..checks import check
+from ..basics import check
 from ..missing import module_attributes
 from ..tensor import Tensor, wrap
 from .forward_ad import dual_level, make_dual, unpack_dual

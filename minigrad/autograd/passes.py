@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections import namedtuple
 from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 
 from .. import dtypes, messages
-from ..basics import Size
-from ..checks import check
+from ..basics import Size, check
 from ..tensor import Tensor, wrap
 from .engine import Root, execute
+from .graph import GradientEdge, retain_grad
 from .modes import local
 from .node import Node, gradient_node
-from .tensor_hooks import retain_grad
-
-
-class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=(None,))):
-    """A place in the graph at which to differentiate: output `output_nr` of `node`, which it keeps."""
-
-    metadata = None, None  # the shape and dtype of the tensor that it was taken from
 
 
 def backward(

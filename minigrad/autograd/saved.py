@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes, messages
-from ..checks import check, modified_error
+from ..basics import check, modified_error
 from ..tensor import Counter, Tensor, plain_types, wrap
 from .grad_mode import no_grad
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node

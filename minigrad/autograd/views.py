@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import messages
-from ..checks import check, short_name
+from ..basics import check, short_name
 from ..tensor import AutogradMeta, InferenceTensor, Tensor, wrap
 from .modes import local, special
 from .node import RELEASED, Node, gradient_node, new_node

@@ -1,8 +1,7 @@
 """Function transforms: grad, vjp, jvp, Jacobians, Hessians, vmap; they nest in any order (PyTorch's `torch.func`).
 
     interpreter   what all transforms have in common: how an operation passes through the levels
-    batching      how an operation runs on a whole batch
-    mapping       vmap: a function that is mapped over a batch
+    batching      vmap: a function, and every operation in it, on a whole batch
     transforms    the derivatives
     trees         nested arguments, and modules as functions
 
@@ -11,7 +10,7 @@ The operations import the interpreter, and the transforms import the operations:
 
 from ..missing import module_attributes
 
-HOMES = {"vmap": ".mapping", "functional_call": ".trees", "stack_module_state": ".trees"} | dict.fromkeys(
+HOMES = {"vmap": ".batching", "functional_call": ".trees", "stack_module_state": ".trees"} | dict.fromkeys(
     ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"], ".transforms"
 )
 __all__ = sorted(HOMES)

@@ -20,10 +20,10 @@ from ..autograd.forward_ad import Forward
 from ..autograd.modes import local, settle
 from ..autograd.node import AccumulateGrad, Node, gradient_node
 from ..autograd.passes import grad_of_any, zeros_of
-from ..checks import check
+from ..basics import check
 from ..tensor import AutogradMeta, Tensor, wrap
+from .batching import vmap
 from .interpreter import Wrapper
-from .mapping import vmap
 from .trees import flattened, structure, tree_map
 
 Argnums = int | tuple[int, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..checks import check
+from ..basics import check
 from ..ops.shape import stack
 from ..tensor import Tensor
 

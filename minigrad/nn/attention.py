@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import dtypes, messages
-from ..checks import check
+from ..basics import check
 from ..ops.linalg import baddbmm, bmm
 from ..tensor import Tensor
 from . import functional as F

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 
 from .. import messages
-from ..checks import check
+from ..basics import check
 from ..missing import OPERATORS, complete
 from ..tensor import Tensor
 from .module import Module

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..checks import check
+from ..basics import check
 from ..missing import SENTENCE
 from ..tensor import Tensor
 from . import functional as F

@@ -12,15 +12,15 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..checks import check
+from ..basics import check
 from ..creation import new_leaf
 from ..missing import guard, module_attributes
 from ..ops import linalg, nn, normalisation, pointwise, special
 from ..ops.activations import glu, hardshrink, logsigmoid, softplus, softshrink
 from ..ops.indexing import one_hot
 from ..ops.pointwise import sigmoid, tanh
-from ..ops.publish import function
 from ..ops.signature import check_ints
+from ..ops.table import function
 from ..random import rng
 from ..tensor import Tensor
 from .functional_activations import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 
-from ..checks import check
+from ..basics import check
 from ..ops import activations, nn
 from ..ops.inplace import write
-from ..ops.publish import function
 from ..ops.shape import view
+from ..ops.table import function
 from ..tensor import Tensor
 
 in_functional = function(at="F")  # where users find the functions of these files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
-from ..checks import check
+from ..basics import check
 from ..ops import losses
 from ..ops.norms import old_norm
 from ..ops.pointwise import clamp_min, mul, where

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from .. import dtypes
-from ..checks import check
+from ..basics import check
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd
 from ..ops.reduction import mean_dim

@@ -12,12 +12,12 @@ import numpy as np
 
 from .. import dtypes
 from ..autograd.grad_mode import no_grad
-from ..checks import check
+from ..basics import check
 from ..ops import losses, nn
 from ..ops.pointwise import log
-from ..ops.publish import function
 from ..ops.shape import common_shape
 from ..ops.special import add_number, div_number, mul_number, xlogy
+from ..ops.table import function
 from ..tensor import Tensor
 from .functional_activations import in_functional
 from .functional_images import Weight

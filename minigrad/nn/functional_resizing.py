@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..checks import check
+from ..basics import check
 from ..ops import images, pooling
 from ..ops.arrange import constant_pad_nd, reflection, replication
 from ..ops.shape import squeeze, unsqueeze

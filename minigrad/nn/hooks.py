@@ -14,7 +14,7 @@ from .. import messages
 from ..autograd.function import Function
 from ..autograd.modes import local
 from ..autograd.node import RemovableHandle
-from ..checks import check
+from ..basics import check
 from ..tensor import Tensor
 
 

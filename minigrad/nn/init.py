@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..autograd.grad_mode import no_grad
-from ..checks import check
+from ..basics import check
 from ..creation import eye
 from ..missing import guard, module_attributes
 from ..random import rng

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..checks import check
+from ..basics import check
 from ..creation import ones, zeros
 from ..dtypes import default_float
 from ..tensor import Tensor, wrap

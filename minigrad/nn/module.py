@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from .. import dtypes, messages
 from ..autograd.grad_mode import no_grad
-from ..checks import check
+from ..basics import check
 from ..missing import answering, guard, of_class
 from ..tensor import Tensor
 from .hooks import Hooked

@@ -6,9 +6,9 @@ import copy
 import functools
 from collections.abc import Callable
 
-from ..basics import device as Device
-from ..checks import check
+from ..basics import check
 from ..creation import empty
+from ..devices import Device
 from ..dtypes import get_default_dtype, set_default_dtype
 from ..messages import INFERENCE_FLAG
 from ..missing import module_attributes

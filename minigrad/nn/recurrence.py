@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..autograd.modes import local
-from ..checks import check
+from ..basics import check
 from ..ops.shape import stack
 from ..tensor import Tensor, wrap
 from . import functional as F

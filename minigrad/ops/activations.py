@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from ..checks import check
+from ..basics import check
 from .operands import constant
 from .pointwise import erf, exp, sigmoid, tanh, where
 from .shape import cat, key_along

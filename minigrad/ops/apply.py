@@ -19,12 +19,10 @@ from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import open_saved, read, versions_of
 from ..autograd.views import make_view
 from ..tensor import Tensor, plain_types, wrap
-from .errors import translated
 from .general import call_any, call_many, form_of_types, metadata, write_out
 from .op import CallForm, Op, chooser
-from .operands import fit, operand, promoted
+from .operands import fit, operand, promoted, translated
 from .signature import REQUIRED
-from .source import rule_sources
 
 ndarray = np.ndarray
 
@@ -162,7 +160,6 @@ def node_class_of(op: Op) -> type[Node]:
     """The Node subclass of one operation: PyTorch's name, what it frees, and its `_saved_*` attributes."""
     name = op.node or op.name.title().replace("_", "") + "Backward0"
     body = {"__slots__": (), "_op": op, "_frees": bool(op.freed), "_vjp": vjp_of(op)}
-    body["rules"] = property(lambda node: rule_sources(op))
     body["_read_output"] = next((op.sources[i][1] for i in op.saved_results), None)
     if op.outputs:
         body["_output_count"] = len(op.outputs) - len(op.constants)

@@ -9,11 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..basics import wrap_dim
-from ..checks import check
+from ..basics import check, wrap_dim
 from ..tensor import Tensor, wrap
 from .indexing import cut, diag_embed, flip, spread_places
-from .publish import function, method
 from .selection import index_select
 from .shape import (
     VIEW,
@@ -30,7 +28,7 @@ from .shape import (
     view,
 )  # fmt: skip
 from .signature import Ints, Lengths, are_ints, as_dims, as_size, check_ints, is_int
-from .table import op
+from .table import function, method, op
 
 ndarray = np.ndarray
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import dtypes
-from ..basics import device as Device
-from ..checks import check, full_name
+from ..basics import check, full_name
+from ..devices import Device
 from ..tensor import Tensor
 from .pointwise import to_copy
-from .publish import METHODS, function, method
+from .table import METHODS, function, method
 
 FORMS_OF_TO = "\n * (device, dtype)\n * (dtype)\n * (Tensor other)"
 

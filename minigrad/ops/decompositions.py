@@ -10,15 +10,13 @@ import math
 
 import numpy as np
 
-from ..basics import return_type
-from ..checks import check
+from ..basics import check, return_type
 from ..tensor import Tensor, wrap
 from .indexing import eye_beside, tril, triu
 from .linalg import _LinAlgError, as_square, eigh, inv, times
 from .pointwise import abs, where
-from .publish import function, publish
 from .shape import cat, transpose
-from .table import is_array, op
+from .table import function, is_array, op, publish
 
 ndarray = np.ndarray
 

@@ -18,12 +18,11 @@ from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import HELD, SavedTensor, versions_of
 from ..autograd.views import make_view
-from ..checks import check, full_name
+from ..basics import check, full_name
 from ..missing import functions_at
 from ..tensor import InferenceTensor, Tensor, plain_types, wrap
-from .errors import Call, translated
 from .op import CallForm, Op
-from .operands import check_result, operand, promoted
+from .operands import Call, check_result, operand, promoted, translated
 from .signature import REQUIRED
 
 ndarray = np.ndarray

@@ -15,15 +15,13 @@ from functools import lru_cache, partial
 import numpy as np
 
 from .. import dtypes
-from ..basics import wrap_dim
-from ..checks import check, full_name
+from ..basics import check, full_name, wrap_dim
 from ..tensor import Tensor, plain_types, wrap
 from .inplace import write
 from .pointwise import _where, copy, fill_tensor
-from .publish import function, method
 from .reduction import OUT_OF_BOUNDS, add_at, leaves, rows
 from .shape import VIEW, expand, key_along, unsqueeze, view, zeros_beside
-from .table import is_array, op
+from .table import function, is_array, method, op
 
 ndarray = np.ndarray
 END = 2**63 - 1  # what PyTorch saves for an open end

@@ -17,7 +17,7 @@ from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import written_views
 from ..autograd.views import CopySlices, is_stretched, places, read_of, rebase, refusal_message
-from ..checks import check
+from ..basics import check
 from ..tensor import Counter, InferenceTensor, Tensor, plain_types, wrap
 from .general import apply, arrange, call_any
 from .op import CallForm, Op

@@ -13,14 +13,13 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..checks import check
+from ..basics import check
 from ..tensor import Tensor
 from . import shape
 from .indexing import eye_beside
 from .pointwise import mul, where
-from .publish import LINALG, function, method, publish
 from .shape import expand, reshape, squeeze, squeezed_in_place, t, transpose, unsafe_view, unsqueeze
-from .table import is_array, op
+from .table import LINALG, function, is_array, method, op, publish
 
 ndarray = np.ndarray
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..checks import check
+from ..basics import check
 from .activations import logsigmoid
 from .pointwise import abs, clamp_min, log, log1p, sgn, sigmoid, where, within
 from .reduction import added, average, leaves, rows

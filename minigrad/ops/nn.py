@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..checks import check
+from ..basics import check
 from ..tensor import wrap
 from .operands import constant
 from .pointwise import exp, where

@@ -6,17 +6,14 @@ import math
 
 import numpy as np
 
-from .. import dtypes
-from ..basics import wrap_dim
-from ..checks import check
+from .. import dtypes, messages
+from ..basics import check, wrap_dim
 from ..tensor import Tensor
 from .decompositions import svdvals
-from .errors import ONE_BOOL
-from .publish import function
 from .reduction import _norm, amax, amin, norm_self, sum_dim, vector_norm
 from .shape import permute, sum_to_size, undone, unsqueeze
 from .signature import are_ints
-from .table import op
+from .table import function, op
 
 ndarray = np.ndarray
 
@@ -28,7 +25,7 @@ def dist_self(grad, self, other, p, result):
 
 
 def _distance(self: ndarray, other: ndarray, p: float) -> ndarray:
-    check((self.dtype.kind == "b") == (other.dtype.kind == "b"), ONE_BOOL)
+    check((self.dtype.kind == "b") == (other.dtype.kind == "b"), messages.ONE_BOOL)
     common = dtypes.promote([(self.dtype, 2), (other.dtype, 2)])
     difference = self.astype(common) - other.astype(common)
     message = "norm(): input dtype should be either floating point or complex. Got {.word} instead."

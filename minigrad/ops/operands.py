@@ -1,17 +1,20 @@
-"""Operands: Python numbers become tensors, and dtypes are promoted; for gradients, broadcasting and promotion are undone."""
+"""Around a computation: before it, numbers become tensors and dtypes are promoted; after it, gradients are fitted to the
+inputs; if it fails, the error gets PyTorch's words, which costs a successful call nothing.
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from .. import dtypes
-from ..checks import check
+from .. import dtypes, messages
+from ..basics import check
 from ..tensor import Tensor, wrap
-from .errors import ONE_BOOL
-from .op import Op
+from .op import CallForm, Op
 
 ndarray = np.ndarray
 
@@ -70,7 +73,7 @@ def in_common_dtype(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarra
         return arrays
     parts = [(a.dtype, 2 if a.ndim else 1) for a in arrays if a is not None]
     common = parts[0][0] if all(d == parts[0][0] for d, _ in parts) else dtypes.promote(parts)
-    check(op.name != "sub" or common.kind == "b" or all(d.kind != "b" for d, _ in parts), ONE_BOOL)
+    check(op.name != "sub" or common.kind == "b" or all(d.kind != "b" for d, _ in parts), messages.ONE_BOOL)
     if op.floating and common.kind != "f":
         common = dtypes.default_float()
     return [a if a is None or a.dtype == common else a.astype(common) for a in arrays]
@@ -122,3 +125,63 @@ def check_result(result: ndarray, target: ndarray) -> None:
     if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
         message = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
         raise RuntimeError(f"result type {message}")
+
+
+# ---------------------------------------------------------------- if it fails
+
+MESSAGES = {  # words in NumPy's message: PyTorch's message
+    "boolean subtract": messages.TWO_BOOLS,
+    "boolean negative": messages.NEGATIVE_BOOL,
+    "Integers to negative": messages.NEGATIVE_POWER,
+}
+Call = tuple[CallForm, tuple, dict]  # how an operation was called, and its arguments
+OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")  # its messages' names
+
+
+def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = None) -> Exception:
+    """The exception to raise instead of `error`, which NumPy raised in an operation. call: how it was called, if the
+    arguments have not been checked yet. Raises TypeError if one of them does not fit."""
+    values = {}
+    if call is not None:
+        form, args, kwargs = call
+        values = form.signature.bind(args, kwargs, form.name, form.method)
+    arrays, text = [a for a in arrays if a is not None], str(error)
+    for pattern, message in MESSAGES.items():
+        if isinstance(error, (TypeError, ValueError)) and pattern in text:
+            return RuntimeError(message)
+    if "no identity" in text or "of an empty" in text:  # the largest of zero elements
+        dim, message = values.get("dim"), f"{op.name}(): Expected reduction dim "
+        if type(dim) is int:
+            return IndexError(f"{message}{dim % arrays[0].ndim} to have non-zero size.")
+        message += "to be specified for input.numel() == 0."
+        message += " Specify the reduction dim with the 'dim' argument." * ("arg" not in op.name)
+        return (IndexError if "arg" in op.name else RuntimeError)(message)
+    if isinstance(error, TypeError) and "ufunc" in text and arrays:
+        dtypes.require("", op.kernel, np.result_type(*arrays))
+    if isinstance(error, ValueError) and (op.kind == "elementwise" or "broadcast" in text):
+        result = unlike_sizes(arrays)
+        if result is not None:
+            return result
+    if isinstance(error, IndexError) and "arrays" in text:
+        shapes = ", ".join([f"[{s.replace(',', ', ')}]" for s in re.findall(r"\(([\d,]*?),?\)", text)])
+        return IndexError(text.partition("(")[0].replace("arrays", "tensors") + shapes)
+    if isinstance(error, IndexError):
+        return IndexError(text.replace("axis", "dimension"))
+    if "cannot reshape array of size" in text:
+        numel, shape = re.fullmatch(r"cannot reshape .* size (\d+) into shape \((.*?),?\)", text).groups()
+        return RuntimeError(f"shape '[{shape.replace(',', ', ')}]' is invalid for input of size {numel}")
+    if isinstance(error, ValueError) and arrays and any(word in text for word in OF_NUMPY):
+        shapes = ", ".join(str(list(a.shape)) for a in arrays)
+        return RuntimeError(f"{op.name} of {shapes}: {text}")
+    return error
+
+
+def unlike_sizes(arrays: Sequence[np.ndarray]) -> RuntimeError | None:
+    """PyTorch's error for shapes that do not broadcast; None if they do."""
+    ndim = max((a.ndim for a in arrays), default=0)
+    for a, b in itertools.pairwise([(1,) * (ndim - a.ndim) + a.shape for a in arrays]):
+        for dim in reversed(range(ndim)):
+            if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
+                message = f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]})"
+                return RuntimeError(f"{message} at non-singleton dimension {dim}")
+    return None

@@ -11,13 +11,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import dtypes
-from ..checks import check
+from .. import dtypes, messages
+from ..basics import check
 from ..tensor import Tensor
-from .errors import NEGATIVE_POWER, ONE_BOOL
-from .publish import METHODS, add_form, function
 from .signature import NUMBERS
-from .table import op, public
+from .table import METHODS, add_form, function, op, public
 
 ndarray = np.ndarray
 elementwise = functools.partial(op, kind="elementwise")
@@ -132,12 +130,12 @@ def power(base, exponent: float):
 
 
 def _power(self: ndarray, exponent: float) -> ndarray:
-    check(self.dtype.kind != "u" or type(exponent) is float or exponent >= 0, NEGATIVE_POWER)
+    check(self.dtype.kind != "u" or type(exponent) is float or exponent >= 0, messages.NEGATIVE_POWER)
     return power(beside(self, exponent), exponent)
 
 
 def _from_number(self: ndarray, other: float) -> ndarray:
-    check(self.dtype.kind != "b", ONE_BOOL)
+    check(self.dtype.kind != "b", messages.ONE_BOOL)
     return other - beside(self, other)
 
 

@@ -10,18 +10,16 @@ import warnings
 import numpy as np
 
 from .. import dtypes
-from ..basics import wrap_dim
-from ..checks import check
+from ..basics import check, wrap_dim
 from ..tensor import Tensor
 from .indexing import diagonal
 from .linalg import _bmm, _mm, _mv, bmm, dot, mm, mm_call
 from .pointwise import mul
-from .publish import function, publish
 from .reduction import sum_dim
 from .shape import expanded, movedim, permute, reshape, squeeze_all, unsafe_view, unsqueeze, view
 from .signature import check_ints
 from .stacking import all_given
-from .table import op
+from .table import function, op, publish
 
 ndarray = np.ndarray
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..checks import check
+from ..basics import check
 from ..tensor import Tensor, plain_types, wrap
 from .operands import constant
 from .pointwise import BITS, abs, exp, isnan, sgn, where

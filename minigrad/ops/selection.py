@@ -7,15 +7,14 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..checks import check
+from ..basics import check
 from ..tensor import Tensor, wrap
 from .indexing import as_index, index_put, nonzero, spread_places
 from .inplace import write
 from .pointwise import where
-from .publish import function
 from .reduction import add_at, gather, leaves, scatter, scatter_add
 from .shape import key_along, unbind
-from .table import op, zeros_beside
+from .table import function, op, zeros_beside
 
 ndarray = np.ndarray
 

@@ -12,17 +12,14 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..autograd.views import rebase
-from ..basics import wrap_dim
-from ..checks import check
+from ..basics import check, wrap_dim
 from ..dtypes import promote, word
 from ..tensor import Tensor
-from .errors import unlike_sizes
 from .inplace import bump_version, check_writable
-from .operands import sum_to
+from .operands import sum_to, unlike_sizes
 from .pointwise import clone, no_slope
-from .publish import function, method
 from .signature import Ints, as_shape, as_size, is_int
-from .table import is_array, op, zeros_beside
+from .table import function, is_array, method, op, zeros_beside
 
 ndarray = np.ndarray
 LINEAR, VIEW = {"kind": "linear"}, {"kind": "linear", "view": True}

@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import dtypes, messages
-from ..basics import wrap_dim
-from ..checks import check, full_name
+from ..basics import check, full_name, wrap_dim
 from ..missing import argument
 from ..tensor import Tensor, plain_types
 

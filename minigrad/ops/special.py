@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import dtypes
-from ..checks import check
+from ..basics import check
 from ..tensor import Tensor
 from .pointwise import (
     ERF,
@@ -31,9 +31,8 @@ from .pointwise import (
     step,
     where,
 )  # fmt: skip
-from .publish import FUNCTIONS, METHODS, function
 from .signature import NUMBERS
-from .table import op
+from .table import FUNCTIONS, METHODS, function, op
 
 ndarray = np.ndarray
 

@@ -7,14 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..basics import Size
-from ..checks import check
+from ..basics import Size, check
 from ..tensor import Tensor, wrap
-from .publish import function
 from .selection import masked_select
 from .shape import cat, common_shape, expand, flatten, reshape, stack, unsqueeze, view
 from .signature import are_ints, as_size
-from .table import op
+from .table import function, op
 
 ndarray = np.ndarray
 

@@ -7,12 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..basics import wrap_dim
-from ..checks import check
+from ..basics import check, wrap_dim
 from ..tensor import Tensor, wrap
 from .indexing import END, cumsum, cut, flip, select
 from .pointwise import copy, exp, isnan, where
-from .publish import function
 from .reduction import (
     SELECTION,
     _variance,
@@ -37,7 +35,7 @@ from .reduction import (
 )  # fmt: skip
 from .shape import cat
 from .special import div_number, mul_number
-from .table import is_array, op, zeros_beside
+from .table import function, is_array, op, zeros_beside
 
 ndarray = np.ndarray
 

@@ -13,7 +13,7 @@ from numpy import multiply, ndarray, subtract
 
 from .. import messages
 from ..autograd.grad_mode import enable_grad
-from ..checks import check
+from ..basics import check
 from ..missing import SaysWhatIsMissing, guard
 from ..nn.module import zero_gradients
 from ..ops.operands import constant

@@ -16,7 +16,7 @@ from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import local, settle
 from ..autograd.saved import SavedTensor
-from ..checks import check
+from ..basics import check
 from ..missing import module_attributes
 from ..random import rng
 from ..tensor import Tensor

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 import numpy as np
 
 from .. import messages
-from ..checks import check
+from ..basics import check
 from ..creation import tensor
 from ..dtypes import float64
 from ..mersenne import Generator

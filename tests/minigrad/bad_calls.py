@@ -9,7 +9,7 @@ import warnings
 from types import ModuleType
 
 import minigrad
-from minigrad.ops.publish import FUNCTIONS, METHODS
+from minigrad.ops.table import FUNCTIONS, METHODS
 from tests.minigrad.differences import APART
 
 ARGUMENTS = [

@@ -44,7 +44,7 @@ BUDGETS = {  # lines, as `ruff format` leaves them
     "what backward needs": (PATH.split(), 1600),
     "machinery, which is all but the declarations": (
         [n for n in FILES if n not in DECLARATIONS.split()],
-        7750,
+        7700,
     ),
 }
 
@@ -104,18 +104,18 @@ def test_no_source_code_is_generated() -> None:
 
 # From the bottom layer up: a file imports only files in the lines above its own, and earlier ones in its own line.
 DRAWN = """
-pytorch_names missing messages dtypes basics printing mersenne autograd.modes autograd.grad_mode checks
+pytorch_names missing messages dtypes devices printing mersenne autograd.modes autograd.grad_mode basics
 tensor_methods tensor
-autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.tensor_hooks
+autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.graph
 autograd.engine autograd.passes
-ops.signature ops.op ops.source ops.errors ops.operands ops.general ops.apply ops.inplace ops.publish ops.table
+ops.signature ops.op ops.operands ops.general ops.apply ops.inplace ops.table
 ops.pointwise ops.casts ops.reduction ops.shape ops.indexing ops.linalg
 ops.special ops.selection ops.arrange ops.stacking ops.products ops.decompositions ops.statistics ops.norms
 ops.activations ops.nn ops.losses ops.images ops.pooling ops.normalisation
-creation random devices
+creation random
 func.trees func.interpreter
-autograd.function autograd.forward_ad autograd.functional autograd.numerical autograd.graph
-func.batching func.mapping func.transforms
+autograd.function autograd.forward_ad autograd.functional autograd.numerical
+func.batching func.transforms
 nn.parameter serialization
 nn.init nn.hooks nn.utils nn.module
 nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses nn.functional_distances

@@ -20,7 +20,7 @@ import pytest
 import minigrad
 import minigrad as torch
 import minigrad.nn.functional  # which publishes what it declares
-from minigrad.ops import publish
+from minigrad.ops import table
 
 # Words about arrays, axes, tuples and attributes that users have not written.
 INTERNAL = re.compile(
@@ -37,7 +37,7 @@ ALLOWED = re.compile(
     r"^einsum\(\)|only one element tensors|iteration over a 0-d|not supported between instances of '.*' and 'Tensor'|"
     r"object cannot be interpreted as an integer"
 )
-PLACES = {"torch": publish.FUNCTIONS, "Tensor": publish.METHODS, "F": publish.NN, "linalg": publish.LINALG}
+PLACES = {"torch": table.FUNCTIONS, "Tensor": table.METHODS, "F": table.NN, "linalg": table.LINALG}
 SKIPPED = re.compile(r"^(_|backward|register|retain|share|numpy|save|load|manual_seed)")
 CASES = [
     (place, name)

@@ -13,39 +13,38 @@ import pytest
 import minigrad
 import minigrad as torch
 import viz
-from minigrad.ops import publish
-from minigrad.ops.source import source_text
-from minigrad.ops.table import OPS, op
+from minigrad.ops import table
+from minigrad.ops.table import OPS, op, source_text
 from tests.minigrad.operations import CONSTANTS, OPERATIONS
 from tests.minigrad.programs import HERE
 
 # ---------------------------------------------------------------- one declaration
 
 
-TABLES = tuple(publish.PLACES.values())
+TABLES = tuple(table.PLACES.values())
 
 
 @pytest.fixture
 def cubed():
     """An operation that is declared here, in one statement, and removed afterwards."""
-    before = [dict(table) for table in TABLES]
+    before = [dict(place) for place in TABLES]
     yield op("cubed(self, scale: float=1.0)", lambda x, scale: scale * x**3, at="torch Tensor F", kind="elementwise",
              doc="The third power of each element, times `scale`.",
              self=lambda grad, self, scale: grad * 3 * scale * self**2)  # fmt: skip
-    for table, kept in zip(TABLES, before, strict=True):
-        table.clear()
-        table.update(kept)
+    for place, kept in zip(TABLES, before, strict=True):
+        place.clear()
+        place.update(kept)
     OPS.pop()
 
 
 def test_a_declaration_makes_function_method_in_place_form_and_help(cubed):
     x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
-    y = publish.METHODS["cubed"](x, scale=2.0)
+    y = table.METHODS["cubed"](x, scale=2.0)
     assert y.tolist() == [2.0, 16.0] and repr(y).endswith("dtype=torch.float64, grad_fn=<CubedBackward0>)")
     assert (y.grad_fn._saved_scale, y.grad_fn.name()) == (2.0, "CubedBackward0")
-    written = publish.METHODS["cubed_"](x * 1)
+    written = table.METHODS["cubed_"](x * 1)
     assert written.tolist() == [1.0, 8.0] and written._version == 1
-    assert publish.FUNCTIONS["cubed"] is cubed and "cubed" in publish.NN
+    assert table.FUNCTIONS["cubed"] is cubed and "cubed" in table.NN
     assert "third power" in cubed.__doc__ and list(inspect.signature(cubed).parameters) == ["input", "scale"]
 
 
@@ -112,8 +111,8 @@ def test_every_operation_that_is_implemented_is_in_a_list():
     listed = " ".join(o.expression for o in OPERATIONS + CONSTANTS)
     listed += " ".join(path.read_text(encoding="utf-8") for path in HERE.glob("*/*.txt"))
     words, missing = set(re.findall(r"\w+", listed)), set()
-    for table in publish.PLACES.values():
-        for name, call in table.items():
+    for place in table.PLACES.values():
+        for name, call in place.items():
             forms = [call, *getattr(call, "forms", [])]
             names = {
                 name,

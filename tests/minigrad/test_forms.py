@@ -11,7 +11,7 @@ import pytest
 
 import minigrad
 from minigrad.ops.apply import call_forms
-from minigrad.ops.publish import FUNCTIONS
+from minigrad.ops.table import FUNCTIONS
 
 NAMES = sorted(n for n, call in FUNCTIONS.items() if hasattr(call, "forms") and n[-1] != "_")
 # Arguments for any position: as text, so that both libraries make their own.

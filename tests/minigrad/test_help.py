@@ -9,13 +9,13 @@ import pytest
 
 import minigrad as torch
 import minigrad.nn
-from minigrad.ops import publish
+from minigrad.ops import table
 
-PLACES = {"torch": publish.FUNCTIONS, "Tensor": publish.METHODS, "F": publish.NN, "linalg": publish.LINALG}
+PLACES = {"torch": table.FUNCTIONS, "Tensor": table.METHODS, "F": table.NN, "linalg": table.LINALG}
 PUBLIC = [
     (f"{place}.{name}", place == "Tensor", run)
-    for place, table in PLACES.items()
-    for name, run in table.items()
+    for place, known in PLACES.items()
+    for name, run in known.items()
     if callable(run) and not isinstance(run, type) and name[0] != "_"
 ]
 RECORDED = re.compile(r"Recorded as (\w+)")
@@ -129,7 +129,7 @@ def test_help_speaks_of_arguments_by_their_names(name: str, method: bool, run: o
     "name", ["add", "sum", "mean", "prod", "max", "min", "squeeze", "round", "pow", "var", "std", "norm"]
 )
 def test_every_form_is_in_the_help(name: str) -> None:
-    run = publish.FUNCTIONS[name]
+    run = table.FUNCTIONS[name]
     for form in getattr(run, "forms", [run]):
         assert inspect.cleandoc(form.__doc__).split("\n")[0] in run.__doc__
     signature = inspect.signature(run)
