@@ -83,7 +83,7 @@ __version__ = "0.2.0"
 np.seterr(all="ignore")
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
-# What Tensor can do beyond tensor.py is attached here.
+# Tensor's operations and methods beyond those in tensor.py are attached here.
 _methods = table.METHODS | {
     "backward": _passes.tensor_backward,
     "grad_fn": property(_node.grad_fn, doc=_node.grad_fn.__doc__),
@@ -107,7 +107,7 @@ linalg = sys.modules[f"{__name__}.linalg"] = types.ModuleType(f"{__name__}.linal
 linalg.__dir__, linalg.__getattr__ = missing.module_attributes(linalg.__name__, table.LINALG)
 vars(linalg).update(table.LINALG)
 
-# What this file needs for itself is not public, nor are modules that PyTorch does not have.
+# Names that only this file uses are not public, nor are modules that PyTorch does not have.
 PUBLIC = {name for name in globals() if name[0] != "_" and not name.isupper()}
 PUBLIC -= {name for name in PUBLIC if isinstance(globals()[name], types.ModuleType)}
 # The larger parts are loaded when they are first used: `import minigrad` stays quick.

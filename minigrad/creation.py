@@ -1,4 +1,4 @@
-"""Functions that make tensors: from numbers, from arrays, filled, counted."""
+"""Functions that make tensors: from numbers or arrays, filled with one value, or as a range."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEQUENCES = (list, tuple, range, ndarray)
 
 
 def new_leaf(array: ndarray, requires_grad: bool = False, device=None, like: Tensor | None = None) -> Tensor:
-    """A new leaf. Inside vmap there is one for each example if `like` has one for each."""
+    """A new leaf. Inside vmap, if `like` holds one tensor for each example, so does the leaf."""
     if device is not None:
         Device(device)  # raises for any but the CPU
     check(isinstance(requires_grad, bool), "requires_grad must be bool", error=TypeError)

@@ -1,7 +1,7 @@
 """A clear error for everything that PyTorch has and minigrad does not: names, operators, arguments, kinds of arguments.
 
-`pytorch_names.py` holds PyTorch's names as data. They are looked up after an access or a call has failed: names that PyTorch
-does not have either get the same error as in PyTorch. Imports nothing from minigrad except the data.
+`pytorch_names.py` holds PyTorch's names as data. They are looked up after an access or a call has failed.
+A name that PyTorch lacks as well gets the same error as in PyTorch. Imports nothing from minigrad except the data.
 """
 
 from __future__ import annotations

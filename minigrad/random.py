@@ -95,7 +95,7 @@ def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: np.
     return rng().integers(operator.index(low), operator.index(high), input._array.shape).astype(dtype)
 
 
-# ---------------------------------------------------------------- into a tensor that is there
+# ---------------------------------------------------------------- into an existing tensor
 
 
 def written(self: Tensor, values: ndarray) -> Tensor:

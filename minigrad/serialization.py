@@ -24,7 +24,7 @@ from .tensor import Tensor, wrap
 STRUCTURE = "structure"  # the name of the array that holds the JSON text
 File = str | os.PathLike | BinaryIO
 JSON = (str, int, float, bool, type(None))
-CONTAINERS = {"list": list, "tuple": tuple, "ordered": OrderedDict, "dict": dict}  # first the special ones
+CONTAINERS = {"list": list, "tuple": tuple, "ordered": OrderedDict, "dict": dict}  # the special dtypes first
 
 
 def save(obj: object, f: File) -> None:

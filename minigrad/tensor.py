@@ -43,7 +43,7 @@ class Counter:
 
 class AutogradMeta:
     """Attributes that only some tensors have: a gradient, an accumulator, a base, hooks. Most tensors have
-    none of it. The class attributes are the defaults; an object stores only what differs."""
+    none of them. The class attributes are the defaults; an object stores only what differs."""
 
     grad = None  # the gradient, a Tensor
     accumulator = None  # weak reference to this leaf's AccumulateGrad node

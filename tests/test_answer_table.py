@@ -65,7 +65,7 @@ def test_below_a_heading_an_expression_replaces_a_piece_of_the_solution(monkeypa
 @pytest.mark.parametrize(
     "text, line, message",
     [
-        ("2 * x :: ", 2, "a reply should stand here"),
+        ("2 * x :: ", 2, "and a reply here"),
         (" :: a reply", 2, "code, ` :: ` and a reply"),
         ("\n\n2 * x", 4, "no ` :: ` follows"),
         ("x :: a\n2 ** :: b", 3, "SyntaxError"),

@@ -130,7 +130,7 @@ def test_files_in_folders_and_what_cannot_be_read(learner, folder, capsys):
     assert reasons["other.json"] == reasons["group/list.json"] == "not a progress file"
     assert reasons["begun.json"] == "nothing has been answered yet" and reasons["empty.json"] == "empty"
     named = page_of(folder, capsys, "--names")
-    who = named.partition("## Who got how far")[2].partition("##")[0]
+    who = named.partition("## How far each learner got")[2].partition("##")[0]
     assert re.findall(r"^\| ([^|]+) \| 3 \| 1 \|", who, re.M) == ["ada", "ben 1234", "dan", "group/deep/cy"]
 
 

@@ -21,7 +21,7 @@ from importlib import import_module
 
 from ..missing import module_attributes
 
-# The public names, by the chapter that defines them. They are looked up on first use, so that a lower file can be imported
+# The public names, by the module that defines them. They are looked up on first use, so that a lower file can be imported
 # before those above it (the tensor needs the modes).
 CHAPTERS = {
     "anomaly": ("detect_anomaly", "set_detect_anomaly"),
@@ -34,7 +34,7 @@ HOMES = {name: "." + chapter for chapter, names in CHAPTERS.items() for name in 
 __all__ = list(HOMES)
 __dir__, __getattr__ = module_attributes(__name__, __all__, HOMES)
 
-# PyTorch has `autograd.gradcheck` as a module and as a function of the same name. Here the module has the names of the chapter
+# PyTorch has `autograd.gradcheck` as a module and as a function of the same name. Here the module has the names of the module
 # `numerical`; the attribute of this package stays the function, whichever is used first.
 _path = sys.modules[f"{__name__}.gradcheck"] = types.ModuleType(f"{__name__}.gradcheck")
 _path.__getattr__ = lambda name: getattr(

@@ -39,7 +39,7 @@ Tangents = Sequence[Tensor | None]  # None for a constant
 
 
 def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tuple) -> Tangents:
-    """J t of an operation that has just run: the tangents of its results, from those of its inputs, `moves`."""
+    """J t of an operation that has just run: the tangents of its results, given those of its inputs, `moves`."""
     moving = [i for i, t in enumerate(moves) if t is not None and (op.variadic or i in op.differentiable)]
     if op.jvp is not None:
         return results_of(op.jvp(inputs, moves, results, params))
@@ -242,7 +242,7 @@ class dual_level(Forward):
 
 
 def current_level() -> dual_level | None:
-    """The dual level that is on in this thread."""
+    """The dual level that is active in this thread."""
     level = local.interpreter
     while level is not None and not level.user:
         level = level.below
@@ -252,7 +252,7 @@ def current_level() -> dual_level | None:
 def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     """A dual tensor with this value and this tangent, which must have the same shape.
 
-    Raises RuntimeError outside of `dual_level`, for another shape, and if the value is a dual tensor already; ValueError
+    Raises RuntimeError outside of `dual_level`, for another shape, and if the value is already a dual tensor; ValueError
     for integers.
     """
     level = current_level()

@@ -81,7 +81,7 @@ class MultiheadAttention(Module):
             check(mask.shape == expected, messages.ATTENTION_MASK, mask.shape, str(expected))
             mask = mask.unsqueeze(0) if mask.dim() == 2 else mask
         if padding is not None:
-            for d, expected in enumerate((n, source)):  # PyTorch has a slip of the pen there
+            for d, expected in enumerate((n, source)):  # PyTorch's message has a typo there
                 message = "Expected key_padded_mask.shape[{}] to be {}, but got {}"
                 check(
                     padding.shape[d] == expected, message, d, expected, padding.shape[d], error=AssertionError

@@ -145,7 +145,7 @@ Unfold = layer("Unfold", F.unfold)
 Fold = layer("Fold", F.fold)
 ZeroPad2d = layer("ZeroPad2d", lambda input, padding: F.pad(input, padding), shown="=padding")
 ZeroPad2d.__init__ = lambda self, padding: Layer.__init__(self, sides(padding, 4))
-ZeroPad2d.__doc__ = "Zeros around images: `padding` at all sides, or (left, right, top, bottom)."
+ZeroPad2d.__doc__ = "Zeros around images: `padding` on all sides, or (left, right, top, bottom)."
 CosineSimilarity = layer("CosineSimilarity", F.cosine_similarity, "x1 x2")
 PairwiseDistance = layer("PairwiseDistance", F.pairwise_distance, "x1 x2")
 

@@ -157,14 +157,14 @@ class Hooked:
         return self._add_hook(self._forward_hooks, (hook, with_kwargs))
 
     def register_full_backward_pre_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(module, grad_output)` when the gradients of the outputs are there; it may return new ones."""
+        """Call `hook(module, grad_output)` when the gradients of the outputs have arrived; it may return new ones."""
         return self._add_hook(self._backward_pre_hooks, hook)
 
     def register_full_backward_hook(self, hook: Callable) -> RemovableHandle:
-        """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are there.
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs have been computed.
 
         Both are tuples, with None for a value without gradient. What the hook returns replaces grad_input.
-        If no input requires grad, it is called with None as grad_input as soon as grad_output is there, with a warning.
+        If no input requires grad, it is called with None as grad_input, with a warning, as soon as grad_output has arrived.
         """
         return self._add_hook(self._backward_hooks, hook)
 

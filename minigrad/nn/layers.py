@@ -365,14 +365,14 @@ class Identity(Module):
 
 
 class Unflatten(Module):
-    """Dimension `dim` taken apart into several, whose lengths are `unflattened_size`."""
+    """Dimension `dim` split into several, whose lengths are `unflattened_size`."""
 
     def __init__(self, dim: int, unflattened_size: tuple):
         super().__init__()
         self.dim, self.unflattened_size = dim, tuple(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
-        """`input`, with one dimension taken apart."""
+        """`input`, with one dimension split into several."""
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:

@@ -28,7 +28,7 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = empty(0)
-        message = "Parameter() takes a Tensor, but got {}: make a tensor of it first"
+        message = "Parameter() takes a Tensor, but got {}: convert it to a tensor first"
         check(isinstance(data, Tensor), message, type(data), error=TypeError)
         check(not (requires_grad and data.is_inference()), INFERENCE_FLAG)
         message = "Only Tensors of floating point and complex dtype can require gradients"

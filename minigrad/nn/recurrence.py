@@ -1,6 +1,6 @@
 """What recurrent layers share: weights, the checks of input and state, one step as a cell, the loop over a sequence.
 
-A subclass gives the step (recurrent.py), how many gates it has, and how many tensors carry over from step to step.
+A subclass provides the step (recurrent.py), how many gates it has, and how many tensors carry over from step to step.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def _elu(self: ndarray, alpha: float, scale: float, input_scale: float) -> ndarr
 
 
 def off_zero(x):
-    """`x`, but constant at 0, so that the slope of an elu has no slope there itself, as in PyTorch."""
+    """`x`, but constant at 0, so that the second derivative of an elu is 0 there, as in PyTorch."""
     return where(x == 0, 0.0, x)
 
 

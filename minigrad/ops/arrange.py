@@ -217,7 +217,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 @function("torch Tensor")
 def repeat_interleave(self: Tensor, repeats: object, dim: int | None = None) -> Tensor:
-    """Each element, or each slice along `dim`, repeated: as often as `repeats` says, one number or one for each."""
+    """Each element, or each slice along `dim`, repeated as many times as `repeats` says, one number for all or one for each."""
     if dim is None:
         self, dim = flatten(self), 0
     dim, n = wrap_dim(dim, self._array.ndim), self.size(dim)
@@ -245,7 +245,7 @@ def ravel(self: Tensor) -> Tensor:
 
 @function("torch Tensor")
 def unflatten(self: Tensor, dim: int, sizes: Lengths) -> Tensor:
-    """Dimension `dim` taken apart into several, whose lengths are `sizes`; one may be -1. A view."""
+    """Dimension `dim` split into several, whose lengths are `sizes`; one may be -1. A view."""
     dim, shape, sizes = wrap_dim(dim, self._array.ndim), tuple(self.shape), as_size(sizes, False)
     check(len(sizes) > 0, "unflatten: sizes must be non-empty")
     known = -math.prod(sizes) if -1 in sizes else math.prod(sizes)
@@ -325,7 +325,7 @@ def flipud(self: Tensor) -> Tensor:
 
 @function("torch Tensor")
 def adjoint(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged: of real numbers, the conjugate transpose."""
+    """The last two dimensions exchanged: for real numbers, the conjugate transpose."""
     check(
         self._array.ndim != 1,
         "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.",

@@ -290,7 +290,7 @@ def times(self: Tensor, other: Tensor) -> Tensor:
 
 @function(at="torch Tensor", aliases="ger")
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
-    """The matrix of all products selfᵢ vec2ⱼ of two vectors."""
+    """The matrix of all products inputᵢ vec2ⱼ of two vectors."""
     for name, v in (("self", self), ("vec2", vec2)):
         check(v._array.ndim == 1, "outer: Expected 1-D argument {}, but got {}-D", name, v._array.ndim)
     return mul(reshape(self, (-1, 1)), vec2)

@@ -89,7 +89,7 @@ def _bce_slope(grad, self, target, weight, reduction):
 
 
 def bce_curvature(grad, grad_output, self, target, weight, reduction):
-    """The derivative of the slope by x: (x² - 2 x t + t) / (x (1 - x))², where 1e-12 keeps the divisor off 0, as in PyTorch."""
+    """The derivative of the slope with respect to x: (x² - 2 x t + t) / (x (1 - x))², with a divisor of 1e-12 or more."""
     bend = (self * self - 2 * self * target + target) / (
         (self + EPS) * (self + EPS) * (1 - self + EPS) * (1 - self + EPS)
     )

@@ -202,10 +202,11 @@ bitwise_not = elementwise("bitwise_not(self)", np.invert, operators="invert", do
 
 where = elementwise("where(condition, self, other)", _where, at="torch",
     doc="Elements of `input` where `condition` holds, else of `other`. A gradient reaches only the elements that were chosen; "
-        "the others get an exact zero, even where theirs is not finite.",
+        "the others get an exact zero, even where the incoming gradient is not finite.",
     self=lambda grad, condition: where(condition, grad, 0.0), other=lambda grad, condition: where(condition, 0.0, grad))
 masked_fill_tensor = elementwise("masked_fill(self, mask, value)", _masked_fill, numbers=False, node="MaskedFillBackward1",
-    self=lambda grad, mask: masked_fill(grad, mask, 0.0), value=lambda grad, mask: masked_fill(grad, ~mask, 0.0))
+    doc="`value`, a 0-d tensor, where `mask` holds, else `input`.", self=lambda grad, mask: masked_fill(grad, mask, 0.0),
+    value=lambda grad, mask: masked_fill(grad, ~mask, 0.0))
 masked_fill = elementwise("masked_fill(self, mask, value: Scalar)", _masked_fill,
     doc="`value` where `mask` holds, else `input`.", self=lambda grad, mask: masked_fill(grad, mask, 0.0))
 maximum = elementwise("maximum(self, other)", np.maximum, **OF_PAIRS,
@@ -223,11 +224,13 @@ clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, n
     doc="Elements below `min` become `min`, then those above `max` become `max`. At a bound the derivative is 1.",
     self=lambda grad, self, min, max: where(within(self, min, max), grad, 0.0))
 clamp_min_tensor = elementwise("clamp_min(self, min)", np.maximum, numbers=False, node="ClampMinBackward1",
-    self=lambda grad, self, min: where(self >= min, grad, 0.0), min=lambda grad, self, min: where(self < min, grad, 0.0))
+    doc="Elements below `min` become `min`.", self=lambda grad, self, min: where(self >= min, grad, 0.0),
+    min=lambda grad, self, min: where(self < min, grad, 0.0))
 clamp_min = elementwise("clamp_min(self, min: Scalar)", lambda self, min: _clamp(self, min, None),
     doc="Elements below `min` become `min`.", self=lambda grad, self, min: where(self >= min, grad, 0.0))
 clamp_max_tensor = elementwise("clamp_max(self, max)", np.minimum, numbers=False, node="ClampMaxBackward1",
-    self=lambda grad, self, max: where(self <= max, grad, 0.0), max=lambda grad, self, max: where(self > max, grad, 0.0))
+    doc="Elements above `max` become `max`.", self=lambda grad, self, max: where(self <= max, grad, 0.0),
+    max=lambda grad, self, max: where(self > max, grad, 0.0))
 clamp_max = elementwise("clamp_max(self, max: Scalar)", lambda self, max: _clamp(self, None, max),
     doc="Elements above `max` become `max`.", self=lambda grad, self, max: where(self <= max, grad, 0.0))
 # ---------------------------------------------------------------- arithmetic
@@ -254,7 +257,8 @@ div = smooth("div(self, other)", np.true_divide, number_first=True, operators="t
              aliases="divide true_divide", doc="`input / other`.", self=lambda grad, other: grad / other,
              other=lambda grad, self, other: -grad * ((self / other) / other))
 remainder_tensor = elementwise("remainder(self, other)", _rest, numbers=False, node="RemainderBackward1", operators="mod imod",
-                               self=lambda grad: grad, other=lambda grad, self, other: -grad * floor(self / other))
+                               doc="The remainder of a division, with the sign of `other`.", self=lambda grad: grad,
+                               other=lambda grad, self, other: -grad * floor(self / other))
 remainder = elementwise("remainder(self, other: Scalar)", _rest, operators="mod imod",
                         doc="The remainder of a division, with the sign of `other`.", self=lambda grad: grad)
 reciprocal = smooth("reciprocal(self)", np.reciprocal, doc="`1 / input`: inf at 0.",
@@ -301,8 +305,8 @@ abs = elementwise("abs(self)", np.absolute, operators="abs", aliases="absolute",
                   doc="The absolute value, with slope 0 at 0.", self=lambda grad, self: grad * sign(self))
 sgn, sign = [step(f"{name}(self)", lambda self: np.subtract(self > 0, self < 0, dtype=np.int8).astype(self.dtype),  # 0 for NaN
                   doc="-1, 0 or 1 for a negative, zero or positive element.") for name in ("sgn", "sign")]
-floor = step("floor(self)", np.floor, takes="fiu", kernel="floor_vml_cpu", doc="The largest integer that is not larger.")
-ceil = step("ceil(self)", np.ceil, takes="fiu", kernel="ceil_vml_cpu", doc="The smallest integer that is not smaller.")
+floor = step("floor(self)", np.floor, takes="fiu", kernel="floor_vml_cpu", doc="The largest integer that is not above it.")
+ceil = step("ceil(self)", np.ceil, takes="fiu", kernel="ceil_vml_cpu", doc="The smallest integer that is not below it.")
 round = step("round(self)", ndarray.round, takes="fiu", kernel="round_vml_cpu", doc="The nearest integer; the even one of two.")
 round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="Rounded to some decimals.")
 nan_to_num = elementwise("nan_to_num(self, nan: float=None, posinf: float=None, neginf: float=None)",
@@ -310,7 +314,7 @@ nan_to_num = elementwise("nan_to_num(self, nan: float=None, posinf: float=None, 
                          doc="NaN replaced by `nan`, infinities by `posinf`, `neginf` (the largest finite numbers).",
                          self=lambda grad, self: where(isfinite(self), grad, 0.0))
 
-# ---------------------------------------------------------------- copies, casts, new values
+# ---------------------------------------------------------------- copies, casts, writes that ignore the old value
 
 clone = op("clone(self)", ndarray.copy, kind="linear", batch="elementwise", doc="A copy that is part of the graph.",
            self=lambda grad: grad)

@@ -1,5 +1,5 @@
 """Operations that reduce a tensor, or some of its dimensions, to fewer elements, or choose along one
-dimension: sorting, the largest, those that an index names."""
+dimension: sorting, the largest elements, those at given positions."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def logsumexp_tangent(inputs, moves, results, params):
 
 
 def or_inf(x):
-    """`x`, and inf where it is 0: a quotient by it is 0 there, and so are its derivatives."""
+    """`x`, and inf where it is 0: dividing by it gives 0 there, with derivatives of 0."""
     return where(x == 0, math.inf, x)
 
 
@@ -381,7 +381,7 @@ argsort = op("argsort(self, dim: dim=-1, descending: bool=False)", order, doc="T
 topk = op("topk(self, k: int, dim: dim=-1, largest: bool=True, sorted: bool=True)", _topk, **SORTED,
           doc="(values, indices) of the `k` largest, or smallest, elements along `dim`, in order.")
 bincount = op("bincount(self, weights=None, minlength: int=0)", _counted, takes="iu",
-              doc="How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights there.")
+              doc="How many times each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of its weights.")
 unique = op("unique(self)", lambda self: np.unique(self, equal_nan=False), node="Unique2Backward0",
             self=lambda grad: check(False, NO_SLOPE, error=NotImplementedError), doc="The distinct elements, in order.")
 # fmt: on

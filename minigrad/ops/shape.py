@@ -272,7 +272,7 @@ def contiguous(self: Tensor) -> Tensor:
 
 @function(at="torch Tensor")
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dimensions `start_dim` to `end_dim` made one. A 0-d tensor gets one dimension."""
+    """Dimensions `start_dim` to `end_dim` merged into one. A 0-d tensor gets one dimension."""
     shape = self._array.shape
     start, end = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
     check(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim")

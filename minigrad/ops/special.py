@@ -156,7 +156,7 @@ acosh = smooth("acosh(self)", np.arccosh, aliases="arccosh", doc="The number who
 atanh = smooth("atanh(self)", np.arctanh, aliases="arctanh", doc="The number whose hyperbolic tangent this is.",
                self=lambda grad, self: grad * 1 / (1 - self * self))
 atan2 = smooth("atan2(self, other)", np.arctan2, numbers=False, aliases="arctan2",
-    doc="The angle of the point (other, self), in -π..π. At the origin both derivatives are 0.",
+    doc="The angle, in -π..π, of the point with the coordinates (`other`, `input`). At the origin both derivatives are 0.",
     self=lambda grad, self, other: grad * atan2_slope(self, other) * other,
     other=lambda grad, self, other: grad * atan2_slope(self, other) * -self)
 logit = op("logit(self, eps: float=None)", _logit, kind="elementwise", floating=True, doc="`log(x / (1 - x))`, for x in 0..1.",
@@ -249,10 +249,10 @@ addcdiv = elementwise("addcdiv(self, tensor1, tensor2, *, value: Scalar=1)", _wi
     doc="`input + value * tensor1 / tensor2`.", self=lambda grad: grad,
     tensor1=lambda grad, tensor2, value: grad * (value / tensor2),
     tensor2=lambda grad, tensor1, tensor2, value: -grad * (tensor1 * value / (tensor2 * tensor2)))
-fmax = elementwise("fmax(self, other)", np.fmax, **OF_PAIRS, doc="The larger of each pair, without NaN where one is not NaN.",
+fmax = elementwise("fmax(self, other)", np.fmax, **OF_PAIRS, doc="The larger of each pair; if one is NaN, the other.",
     self=lambda grad, self, other: where((self >= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self >= other) | (other != other), 0.0, grad))
-fmin = elementwise("fmin(self, other)", np.fmin, **OF_PAIRS, doc="The smaller of each pair, without NaN where one is not NaN.",
+fmin = elementwise("fmin(self, other)", np.fmin, **OF_PAIRS, doc="The smaller of each pair; if one is NaN, the other.",
     self=lambda grad, self, other: where((self <= other) | (other != other), grad, 0.0),
     other=lambda grad, self, other: where((self <= other) | (other != other), 0.0, grad))
 copysign = elementwise("copysign(self, other)", np.copysign, numbers=False, floating=True,

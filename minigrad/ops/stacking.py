@@ -104,13 +104,13 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 
 @function("torch")
 def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors, numbers as vectors of length 1."""
+    """The tensors, each with at least one dimension: a number becomes a vector of length 1."""
     return _each(tensors, lambda x: reshape(x, (1,)) if x._array.ndim == 0 else x)
 
 
 @function("torch")
 def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """The tensors, numbers and vectors as matrices with one row."""
+    """The tensors, each with at least two dimensions: a number or a vector becomes a matrix with one row."""
     return _each(
         tensors,
         lambda x: reshape(x, (1, 1)) if x._array.ndim == 0 else unsqueeze(x, 0) if x._array.ndim == 1 else x,

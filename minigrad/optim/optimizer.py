@@ -27,7 +27,7 @@ NOT_NEGATIVE = {
 
 
 class Optimizer(SaysWhatIsMissing):
-    """Base class. A subclass gives `defaults` (the options of a group and their values) and a `step`.
+    """Base class. A subclass provides `defaults` (the options of a group and their values) and a `step`.
 
     params: tensors, or (name, tensor) pairs, or dicts of parameter groups ({"params": [...], "lr": ...}).
     """
@@ -176,7 +176,7 @@ class Algorithm(Optimizer):
 
 
 class LRScheduler(SaysWhatIsMissing):
-    """Base class. A subclass gives the rates of all groups for `self.last_epoch` in `get_lr()`."""
+    """Base class. A subclass defines `get_lr()`, which returns the rates of all groups for `self.last_epoch`."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
         check(isinstance(optimizer, Optimizer), "{} is not an Optimizer", type(optimizer), error=TypeError)

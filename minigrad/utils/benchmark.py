@@ -49,7 +49,7 @@ class Timer:
         return Measurement(number, [self.timer.timeit(number)], self.stmt)
 
     def blocked_autorange(self, *, min_run_time: float = 0.2) -> Measurement:
-        """Run the statement as often as fits into `min_run_time` seconds."""
+        """Run the statement as many times as fit into `min_run_time` seconds."""
         number, seconds = self.timer.autorange()
         count = max(int(min_run_time / max(seconds, 1e-9)), 1)
         return Measurement(number, self.timer.repeat(min(count, 100), number), self.stmt)

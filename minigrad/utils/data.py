@@ -25,7 +25,7 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class Dataset(SaysWhatIsMissing):
-    """Base class: a subclass gives example number `index` in `__getitem__` and their number in `__len__`."""
+    """Base class: a subclass defines `__getitem__(index)`, which returns one example, and `__len__`, their number."""
 
     def __getitem__(self, index: int) -> object:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")

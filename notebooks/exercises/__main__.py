@@ -25,8 +25,8 @@ python -m exercises exam [COPY.ipynb]    the key of the exam, or of a copy with 
 python -m exercises --class FOLDER [--names] [--csv]
                                       what a class found hard, from the progress files in FOLDER and the folders in it
                                       (ada/progress.json and ada/exam.json, ada.json and ada_exam.json: one learner);
-                                      --names: and who got how far, by file name; --csv: as rows for a spreadsheet"""
-ORDERS = 6  # a list longer than this of answers of one kind is shown in part
+                                      --names: and how far each learner got, by file name; --csv: as rows for a spreadsheet"""
+ORDERS = 6  # a longer list of answers of one kind is shown in part
 
 
 def answers(lesson: str) -> str:
@@ -56,7 +56,7 @@ def _exercise(exercise: Exercise) -> Iterator[str]:
     lines = [f"* {_written(exercise, wrong)}\n  {_reply(exercise, wrong)}" for wrong in shown]
     if len(alike) > ORDERS:
         lines.append(
-            f"* and {len(alike) - ORDERS} other orders, each told in the same way what fired too early."
+            f"* and {len(alike) - ORDERS} other orders, each answered in the same way: what fired too early."
         )
     yield "\n".join(lines)
 

@@ -108,7 +108,7 @@ class Reader:
             if found:
                 row = Row(line - len(code) + 1, "\n".join(code), reply.strip(), piece)
                 if not row.reply or not row.code.strip():
-                    raise self._error(row, "code, ` :: ` and a reply should stand here")
+                    raise self._error(row, "expected code, ` :: ` and a reply here")
                 yield row
                 code = []
         if code:

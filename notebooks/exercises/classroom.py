@@ -184,7 +184,7 @@ def _read_some(folder: Path) -> tuple[list[Learner], dict[str, str]]:
     why = "".join(f"\n  {name}: {reason}" for name, reason in others.items())
     raise FileNotFoundError(
         f"There is no progress file in {folder}. Learners who wish to may hand in a copy of their progress.json, which "
-        f'`progress(save="name.json")` writes under any name; put the copies there, in separate folders or not.{why}'
+        f'`progress(save="name.json")` writes under any name; put the copies there, all together or in folders.{why}'
     )
 
 
@@ -218,7 +218,7 @@ def _how_far(handed_in: list[Learner]) -> Iterator[str]:
 
 
 def _who(handed_in: list[Learner]) -> Iterator[str]:
-    yield "## Who got how far"
+    yield "## How far each learner got"
     rows = []
     for learner in handed_in:
         began = [number for number in lessons.numbers() if learner.began(number)]

@@ -117,7 +117,7 @@ class Exam:
         are those of the caller's variables.
 
         A graph that has a stepper keeps it. If the same graph is made again, perhaps after a restart, it gets a new stepper
-        with the old answers, or with `again` without them. The report says how often a graph was started.
+        with the old answers, or with `again` without them. The report says how many times a graph was started.
         """
         if not again and number in self.steppers and _same(self._stepped[number], results):
             return self.steppers[number]
@@ -202,7 +202,7 @@ def _kept(number: int, fingerprint: str) -> list[dict[str, Any]]:
 
 
 def _begun(number: int) -> int:
-    """How often a graph was started, at least once."""
+    """How many times a graph was started, at least once."""
     one = _all().get(str(number))
     begun = one.get("begun", 1) if isinstance(one, dict) else 1
     return begun if isinstance(begun, int) else 1

@@ -94,8 +94,8 @@ EXERCISES: list[Exercise] = [
             slope = 7.0
         why: $7x$ grows by 7 whenever $x$ grows by 1. The value of $x$ makes no difference.
         shows: The slope of $7x$ is 7, and $x = 2$ was only the place where you looked.
-        look slope: How much is $7x$ at 2, and how much at 3?
-        hint: How much is $7x$ at $x = 2$, and how much at $x = 3$?
+        look slope: What is $7x$ at 2, and what is it at 3?
+        hint: What is $7x$ at $x = 2$, and what is it at $x = 3$?
         hint: It goes from 14 to 21 while $x$ goes up by 1.
 
         0.7 :: How far does $x$ go, from 2 to 3? By 1, not by 10.
@@ -124,7 +124,7 @@ EXERCISES: list[Exercise] = [
         names: ("f",)
         probe: slope_of_f
         diagnose: straight_or_not
-        why: The factor in front of $x$ is the slope. Anything added to it, as in $-5x + 100$, moves the line and leaves the slope.
+        why: The factor in front of $x$ is the slope. Anything added to it, as in $-5x + 100$, moves the line and leaves the slope as it is.
         shows: Whatever $x$ is, a step to the right takes your $y$ five times as far down.
         look: Which number multiplies `x`, and does anything else depend on `x`?
         hint: Which number in `3 * x` made the gradient 3?

@@ -127,7 +127,7 @@ EXERCISES: list[Exercise] = [
         f(x + h) - f(x - h) / (2 * h)             :: Only the second value is divided. Put brackets around the difference.
         (f(x + h) - (x - h)) / (2 * h)            :: On the left you subtract the *place*, `x - h`. Subtract the value there: `f(x - h)`.
         (f(x + h) - 2 * f(x) + f(x - h)) / h**2   :: That is the second derivative: how fast the *slope* changes. The slope is how far $f$ moved, divided by how far $x$ moved.
-        (f(x + h) - f(x - h)) / h**2              :: `h` appears once, in how far $x$ was moved, $2h$. You divide by $h$ squared.
+        (f(x + h) - f(x - h)) / h**2              :: The distance by which $x$ was moved is $2h$, with a single $h$. You divide by $h$ squared.
         (f(x + h) - f(x - h)) / (2 * h**2)        :: Almost: $2h$ and not $2h^2$. How far is it from $x - h$ to $x + h$?
         (f(x + h) - f(x - h)) / 2 * 1e-3          :: Python works from left to right: that is divided by 2 and then *multiplied*.
         (f(x + 0.001) - f(x - 0.001)) / 0.002     :: That is nearly the slope, but with your own small step. Use the `h` that you are given, whatever it is.

@@ -243,24 +243,24 @@ FACTS = {
         "h": "The leaf is what `torch.ones` made, and no name holds it. `h` is that *times 0.1*, so it has a history.",
     },
     "asks": {
-        "a": "The line that makes a tensor has to say that it asks. Look at the line of `a`.",
+        "a": "A tensor made by hand asks only if the line that makes it says `requires_grad=True`. Does the line of `a` say so?",
         "b": "Look at the line of `b`: it was made to ask.",
         "c": "A result asks if one of its inputs does. What was `c` made from?",
         "d": "A result asks automatically as soon as one of its inputs asks. How else would a gradient get through it?",
-        "e": "True and False do not move by a little. A tensor without a slope cannot ask for one.",
+        "e": "True and False cannot change by a little, so they have no slope, and the tensor cannot ask for one.",
         "f": "A detached tensor counts as a plain number from then on: it does not ask.",
         "g": "The slope of rounding is 0 nearly everywhere, and that is a slope: the result of `b.round()` asks, as `b` does.",
         "h": "`h` was made from a tensor that asks. Does it ask, then?",
     },
     "has_function": {
         "a": "A `grad_fn` is the way back through an operation. None made `a`.",
-        "b": "`b` asks, but no operation made it: there is nothing to get back through, so no `grad_fn`.",
+        "b": "`b` asks, but no operation made it: there is nothing to go back through, so no `grad_fn`.",
         "c": "An operation made `c`, but was it recorded? No input asked.",
         "d": "An operation made `d`, and `b` asked: so its way back was recorded.",
         "e": "There is no way back through a comparison, so none is recorded.",
         "f": "`detach()` cuts off the way back. What is recorded behind `f`?",
         "g": "Rounding has a way back: it passes on zeros. It was recorded like any other operation.",
-        "h": "A product made `h` of a tensor that asks: its way back was recorded.",
+        "h": "`h` is the product of 0.1 and a tensor that asks: its way back was recorded.",
     },
 }
 """What to say to a wrong letter: of the list in which it is wrong, and of no other."""

@@ -113,7 +113,7 @@ EXERCISES: list[Exercise] = [
         shows: Upstream times local. The same line works for a number and for a whole tensor, entry by entry.
         look: What arrives is multiplied by *one* thing: the derivative of $x^2$.
         hint: What is the derivative of $x^2$? That is the *local* derivative.
-        hint: `upstream` is there already. The blank is for the local derivative and nothing else.
+        hint: `upstream` is already there. The blank is for the local derivative and nothing else.
         hint: Fill in `2 * x`.
 
         2 * x                  :: That is the local derivative alone. It is right only when 1.0 arrives: multiply it by `upstream`.
@@ -179,7 +179,7 @@ EXERCISES: list[Exercise] = [
         solution: matmul_backward
         cases: _matmul_cases
         returns: ("grad_x", "grad_w")
-        why: `y[i, j]` adds up `x[i, k] * w[k, j]` over $k$. So `w[k, j]` meets `x[i, k]`, and $\bar w = x^\top \bar y$; `x[i, k]` meets `w[k, j]`, and $\bar x = \bar y\, w^\top$. The shapes allow nothing else.
+        why: `y[i, j]` adds up `x[i, k] * w[k, j]` over $k$. So `w[k, j]` is multiplied by `x[i, k]`, and $\bar w = x^\top \bar y$; `x[i, k]` is multiplied by `w[k, j]`, and $\bar x = \bar y\, w^\top$. The shapes allow nothing else.
         shows: Each factor gets what arrived times *the other factor*, as with numbers. The transposes only make the shapes fit.
         look: Each factor gets what arrived times *the other factor*; let the shapes tell you where a transpose belongs.
         hint: With numbers, $y = x w$: the gradient of $x$ is `upstream * w`, that of $w$ is `upstream * x`. The same two pairs here.
@@ -203,7 +203,7 @@ EXERCISES: list[Exercise] = [
         (w.T, x.T @ upstream)                      :: `grad_x` is the local part alone. What arrived, `upstream`, has to be multiplied in.
         (upstream.sum() * w.T, upstream.sum() * x.T) :: You add up what arrived. Each entry of `upstream` goes its own way: use a matrix product, `@`, with a transpose.
         (upstream @ w.T / 2, x.T @ upstream / 2)   :: The gradient is not divided between the two inputs. Each gets its whole gradient.
-        (upstream * w.sum(0), x.T @ upstream)      :: Each entry of `x` meets a whole *row* of `w`, each column with its own `upstream`: that is a product with `w.T`.
+        (upstream * w.sum(0), x.T @ upstream)      :: Each entry of `x` is multiplied by a whole *row* of `w`, and each column of `w` has its own entry of `upstream`: that is a product with `w.T`.
         (torch.ones_like(upstream) @ w.T, x.T @ torch.ones_like(upstream)) :: This ignores what arrives. It is right only when `upstream` is all ones.
         (w @ upstream.T, x.T @ upstream)           :: The gradient of `x` came out transposed. It has the shape of `x`: `upstream` first, then `w.T`.
         (upstream @ w.T, torch.outer(x[0], upstream[0])) :: That takes the first row of `x` only. There may be several rows, and each brings its part to `w`.
@@ -270,7 +270,7 @@ EXERCISES: list[Exercise] = [
         -0.071142, -0.0024406, -0.0024406, -0.0048812, -0.0036609 :: That would be the gradient of $x$, if it were asked for. `x` was made without `requires_grad`: what is in `x.grad`?
         -0.071142, -0.0024406, -0.0024406, -0.0048812, 0.0 :: A zero would mean that the loss does not depend on $x$. Nothing is computed for it, not even a zero.
         grad_a = 0.0025306                           :: That is twice the *loss*, $2(a - 1)^2$. The derivative of $(a - 1)^2$ is $2(a - 1)$, without the square.
-        grad_z = 0.53997                             :: You computed $z(1 - z)$. The sigmoid's local derivative is made of its *result*: $a(1 - a)$.
+        grad_z = 0.53997                             :: You computed $z(1 - z)$. The sigmoid's local derivative is computed from its *result*: $a(1 - a)$.
         grad_z = -0.0049712                          :: $1 - a^2$ belongs to the tanh. For the sigmoid it is $a(1 - a)$.
         """),
     exercise(r"""

@@ -75,12 +75,12 @@ def _pieces(accumulate) -> Iterator[tuple]:
 
 
 ASKS_ALREADY = (
-    "`{}` is about asking, and the `y` that was passed in asks already. It is not a leaf, so nothing keeps its gradient: call "
+    "`{}` is about asking, and the `y` that was passed in already asks. It is not a leaf, so nothing keeps its gradient: call "
     "`y.retain_grad()` before the pass."
 )
 KEPT_BACK = {
     "retain_grad": {
-        CALLED: "`y.retain_grad()` must be called *before* the backward pass: when you called it, the gradient was gone already.",
+        CALLED: "`y.retain_grad()` must be called *before* the backward pass: when you called it, the gradient was already gone.",
         SET: "`y.retain_grad = True` overwrites the method with a value that nothing reads. Call the method.",
         NAMED: "`y.retain_grad` without brackets only names the method. Call it.",
     },
@@ -333,7 +333,7 @@ EXERCISES: list[Exercise] = [
         zip(xs, ts => zip(xs[:4], ts[:4] :: Only the first four pieces have been through a pass. Go through all of `xs`.
         (loss * (1 / len(xs))).backward() => (loss * (1 / len(xs))).backward(); w.data = w.data - 0.01 * w.grad :: Your function changes its input `w` in place
         loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).sum() / 12).backward() ;; (loss * (1 / len(xs))).backward() => :: 12 is right for one batch. The total number of entries varies: take `mean()`, and divide by `len(xs)`.
-        zip(xs, ts => zip(ts, xs :: Inputs and targets have changed places: `zip(xs, ts)`.
+        zip(xs, ts => zip(ts, xs :: Inputs and targets are swapped: it should be `zip(xs, ts)`.
         loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => ((w * x - t).mean() / len(xs)) :: The differences are not squared.
         ((w * xs[0] - ts[0]) ** 2).mean().backward() :: Only the first piece has been through a pass. Go through all of them, and scale each loss.
         sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. Run a pass for each piece, with each loss scaled.
@@ -374,7 +374,7 @@ EXERCISES: list[Exercise] = [
             with_zeros = 4.0 - 0.1 * 0.9 * 10  # velocity 0.9 * 10 + 0 = 9
             no_momentum = 4.0 - 0.1 * 0        # no memory, and a zero moves nothing
         why: An optimizer skips a weight whose gradient is `None`. A zero is a gradient: the velocity becomes $0.9 \cdot 10 + 0 = 9$, and the weight moves on by 0.9.
-        shows: `None` and zero differ as soon as the optimizer has a memory. Without one they happen to do the same.
+        shows: `None` and zero differ as soon as the optimizer has a memory. Without one they have the same effect.
         look with_none: What does the optimizer do with a weight that *has* no gradient?
         look with_zeros: Put a gradient of 0 into the formula: first the velocity, then the weight.
         look no_momentum: Without a velocity the step is `lr` times the gradient. What is the gradient?
@@ -434,16 +434,16 @@ EXERCISES: list[Exercise] = [
         5.6 carry the number, not the graph
         solution: train
         probe: _reading
-        why: `h.detach()` is the old state without its history. So each iteration has its own graph, six functions long, and the walk never comes to a node that has been freed.
-        shows: Each iteration walks its own graph. The state is carried on as a number, the past is not: this is how networks are trained on long texts.
+        why: `h.detach()` is the old state without its history. So each iteration has its own graph, six functions long, and the walk never reaches a node whose saved values have been freed.
+        shows: Each iteration walks its own graph. The state is carried over as a number, the past is not: this is how networks are trained on long texts.
         look: Only the old state should be changed: you need its number, not its history.
         hint: Which tensor from the previous iteration is used in this one? You need its number, not the graph behind it.
         hint: Which method gives the same values without their history?
         hint: Fill in `h.detach()`.
 
         h.detach() => x                       :: `x` is in that line already. What is missing is the old state, `h`, as a number.
-        h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should be carried on.
-        h = torch.tanh(w * h.detach() + x) => with torch.no_grad(): h = torch.tanh(w * h + x) :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well (`w = w - ...` under `no_grad` makes a `w` that asks for nothing; `w -= ...` writes into yours). Only the *old* state should be cut off.
+        h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should be carried over.
+        h = torch.tanh(w * h.detach() + x) => with torch.no_grad(): h = torch.tanh(w * h + x) :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well (`w = w - ...` under `no_grad` makes a `w` that asks for nothing; `w -= ...` changes `w` itself). Only the *old* state should be cut off.
         w.grad = None =>                      :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
         w.grad = None => w.grad = None ;; with torch.no_grad(): => if True: ;; w -= lr * w.grad => w = w - lr * w.grad :: The `.grad` in that line is `None`. Is it the `.grad` of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
         w -= lr * w.grad => w += lr * w.grad  :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.
@@ -451,7 +451,7 @@ EXERCISES: list[Exercise] = [
         return h => >>                        :: Only one iteration has run. Is the `return` inside the loop?
         xs: => xs[:3]:                        :: Three is right for one text. Go through all of `xs`, however long it is.
         w -= lr * w.grad => w -= 0.1 * w.grad :: 0.1 is the learning rate of one call. Use `lr`, whatever it is.
-        h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut the graph instead: carry on the number alone.
+        h.detach() => h ;; loss.backward() => loss.backward(retain_graph=True) :: With `retain_graph=True` all old graphs are kept. But `w` has moved since, and what they have kept belongs to the old `w`. Cut the graph instead: carry over the number alone.
 
         for turn in range(len(xs)):
             h = torch.tensor(0.0)
@@ -463,8 +463,8 @@ EXERCISES: list[Exercise] = [
                 w -= lr * w.grad
         return h :: This runs the whole past again in each iteration. The gradient is right, but each iteration walks through all of the past. Here the old state should be a constant.
         instead of h.detach():
-        0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should be carried on.
-        h                                     :: `h` brings in the graph of the last iteration, and a pass has already freed what that graph kept. (A `clone` brings it in as well: it is recorded like any operation.) Carry on only its number.
+        0.0                                   :: The state is gone: each iteration begins from nothing. Its *number* should be carried over.
+        h                                     :: `h` brings in the graph of the last iteration, and a pass has already freed what that graph kept. (A `clone` brings it in as well: it is recorded like any operation.) Carry over only its number.
         h.requires_grad_(False)               :: `h` is a result, not a leaf: its flag cannot be changed. Detach it from its history.
         """),
 ]

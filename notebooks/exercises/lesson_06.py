@@ -144,7 +144,7 @@ QUESTIONS: list[Question] = [
 
         [2.0, 20.0]                             :: That is the mean of each column. Raise `b[0]` by 1: three results rise, with weights 1, 2 and 3: together 6.
         [1.0, 10.0]                             :: That is what the first row brings. The same `b` was added to two more rows.
-        [3.0, 3.0]                              :: That is how often each entry was used. That is right when ones arrive; here 1, 2, 3 and 10, 20, 30 arrive.
+        [3.0, 3.0]                              :: That is how many times each entry was used. It is right when ones arrive; here 1, 2, 3 and 10, 20, 30 arrive.
         [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]] :: That is what arrives at the addition. `b` has two entries, so its gradient has two.
         [11.0, 22.0, 33.0]                      :: Those are the sums of the rows. `b[0]` was added down the first *column*.
         """),
@@ -252,7 +252,7 @@ EXERCISES: list[Exercise] = [
         grad                           :: The gradient still has the large shape. Entries that are copies of one another have to be added up.
         (0) => (-1)                    :: That sums over the *last* axis. New axes are put in front, so it is axis 0 that has to go, once for each extra axis.
         grad.reshape(-1)[: torch.ones(shape).numel()].reshape(shape) :: That cuts a piece out of the gradient. Nothing may get lost: what comes back from copies is added up.
-        torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how often each entry was used. That is right when ones arrive; here other numbers arrive: sum them.
+        torch.ones(shape) * grad.numel() / torch.ones(shape).numel() :: That counts how many times each entry was used, which is right when ones arrive; here other numbers arrive: sum them.
         torch.ones(shape) * grad.sum() :: That is the sum of *everything*, in each place. Each entry gets only what came back from its own copies.
         sum(0) => max(0)[0] ;; sum(axis, keepdim=True) => max(axis, keepdim=True)[0] :: The shapes are right. But you keep only the largest gradient: what comes back from all copies is *added*.
         while grad.dim() > len(shape): => shape = (1,) * (grad.dim() - len(shape)) + tuple(shape) ;; grad = grad.sum(0) => :: The sums are right, but the axes in front stay, with length 1. They should disappear: sum them without `keepdim`.
@@ -307,7 +307,7 @@ EXERCISES: list[Exercise] = [
         v_sum = [0.25] * 4              :: An entry counts for a quarter of the *mean*. In a sum it counts in full.
         v_sum = [10, 10, 10, 10]        :: 10 is the sum. `v` says how far it moves when an entry moves by 1.
         v_mean = [2.5] * 4              :: 2.5 is the mean itself. How far does it move when one entry moves by 1?
-        v_mean = [4, 4, 4, 4]           :: You need the inverse: each entry is *divided* by 4 on its way into the mean.
+        v_mean = [4, 4, 4, 4]           :: It is the other way round: each entry is *divided* by 4 on its way into the mean.
         v_mean = [0.25, 0.5, 0.75, 1.0] :: You multiplied by the values of `y`. In a mean each entry counts the same.
         v_mean = 0.25                   :: A quarter is right, for *each* of the four entries: `v` has the shape of `y`.
         v_third = [0, 1, 0, 0]          :: Python counts from 0: `y[2]` is not the second entry.
@@ -338,7 +338,7 @@ EXERCISES: list[Exercise] = [
         hint: One pass with one $v$ gives one row, however long it is.
         hint: The loss is one number. How many rows does its Jacobian have?
 
-        entries = 1000 :: Count the zeros: $20 \cdot 500$ is ten times that.
+        entries = 1000 :: You lost a zero: $20 \cdot 500$ is ten times that.
         entries = 0.0               :: Each score depends on each of the 500 numbers, so the table is full of slopes. Count its rows and columns.
         entries = 20_000.0          :: The table holds each slope once: how a score moves with an input. There is no second table for the way back.
         passes_for_jacobian = 0.0   :: Nothing gets into `x.grad` on its own: each row takes a pass, with its own `v`.

@@ -20,7 +20,7 @@ from .values import describe
 
 MANY = 20_000  # firings, on graphs of a dozen nodes
 TOO_MANY = (
-    "It was stopped after 20,000 firings, but the graph has only a dozen nodes. Take each node *out* of `ready` when it is fired "
+    "Your engine was stopped after 20,000 firings, but the graph has only a dozen nodes. Take each node *out* of `ready` when it is fired "
     "(`choose` does), and put it in once: when its count is 0."
 )
 DEEP = 3000  # operations in a row: more than Python's recursion limit
@@ -302,7 +302,7 @@ def run_probe(run: Any) -> Iterator[tuple[str, Any]]:
     fired = listen(y.grad_fn)
     run(y.grad_fn, np.ones(()))
     yield "`x.grad` for y = x * x at 3", x.grad
-    yield "For y = x * x: how often AccumulateGrad fires", float(fired.count(x.accumulator))
+    yield "For y = x * x: how many times AccumulateGrad fires", float(fired.count(x.accumulator))
     x, y = doublings(10)
     fired = listen(y.grad_fn)
     run(y.grad_fn, np.ones(()))
@@ -379,7 +379,7 @@ def _paths(times: int) -> int:
 
 QUESTIONS: list[Question] = [
     question(r"""
-        7.a how often the leaf is reached if every path is followed, after 20 doublings
+        7.a how many times the leaf is reached if every path is followed, after 20 doublings
         truth: _paths(20)
         counts: True
         found: Yes. Each doubling doubles the number of paths, so there are $2^{20}$, more than a million, in a graph of 21 nodes.

@@ -45,7 +45,7 @@ def choose_probe(choose: Any) -> Iterator[tuple[str, Any]]:
 
 
 def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
-    """One parameter, then two that are multiplied: their values, the returned value, how often the loss is computed."""
+    """One parameter, then two that are multiplied: their values, the returned value, how many times the loss is computed."""
     w = leaf(5.0)
     runs: list[int] = []
 

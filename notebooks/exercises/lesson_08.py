@@ -86,7 +86,7 @@ def _repaired_probe(learners):
         _demand_tensor(out)
         if x.grad is not None:
             raise Complaint(
-                "`x.grad` is filled in your function already. Only the backward pass of the result should do that."
+                "Your function has already filled `x.grad`. Only the backward pass of the result should do that."
             )
         yield f"the value at x = {at:g}", out.detach()
         if out.grad_fn is not None:
@@ -141,8 +141,8 @@ def _frozen(learners, first, middle, last, x):
 NOT_FROZEN = {
     "eval": "`eval()` changes how layers such as dropout behave. It freezes nothing: the parameters still ask.",
     "train": "`train(False)` is `eval()`: it changes how layers such as dropout behave, and freezes nothing.",
-    "zero_grad": "`zero_grad()` empties the gradients that are there. The next pass fills them again: freezing is about *asking*.",
-    "grad": "That empties a gradient. The pass that comes after it fills it again: freezing is about *asking*, `requires_grad_(False)`.",
+    "zero_grad": "`zero_grad()` clears the gradients that are there. The next pass fills them again: freezing is about *asking*.",
+    "grad": "That clears a gradient. The next pass fills it again: freezing is about *asking*, `requires_grad_(False)`.",
     "requires_grad_": "The parameters of `middle` still ask. `requires_grad_(True)` changes nothing; and whose parameters does the loop go through?",
     "requires_grad": "The parameters of `middle` still ask. Set `requires_grad` on each *parameter*, to False: on the layer itself it only makes a new attribute.",
 }
@@ -286,28 +286,28 @@ EXERCISES: list[Exercise] = [
         why: The detached $y$ still has its value, so the sum is right. The gradient sees only $5y$, and $5 \cdot 2 = 10$.
         shows: A value and its gradient need not agree. With `detach` you decide which part the gradient sees.
         look: The result is $3y$, hidden, plus a part that is seen. What must that part be, so that the sum is $8y$?
-        hint: You have $3y$ already. How much is missing from $8y$?
+        hint: You have $3y$ already. How much more is needed to make $8y$?
         hint: The part that you add is the one that the gradient sees. So it must not be detached.
         hint: `y * 5`: five from the result to `y`, two from `y` to `x`, together 10.
 
         z + y * 5 => z * y * 5 :: The two parts are multiplied. They should add up to $8y$.
         x * 2 * 3 + (x * 2).detach() * 5            :: You have hidden the five and shown the three: `x.grad` is 6. It should be the other way round.
         x * 2 * 3 + x * 2 * 5                       :: Nothing is hidden: `x.grad` is 16. The part with the 3 should stay detached.
-        (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be made of `y`.
-        (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` should be. What has to be added is a part made of `y`, and its slope in `x` should be 10.
-        (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much is missing from $8y$?
-        (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. What is still missing from $8y$?
+        (x * 2).detach() * 3 + 20                   :: The value is right at $x = 2$. But a plain number does not move with `x`: the second part has to be computed from `y`.
+        (x * 2).detach() * 3 + 10                   :: 10 is what `x.grad` should be. What has to be added is a part computed from `y`, and its slope with respect to `x` should be 10.
+        (x * 2).detach() * 3 + x * 2 * 8            :: That is $3y + 8y$. The $3y$ counts in the value as well: how much more is needed to make $8y$?
+        (x * 2).detach() * 3 + x * 2 * 3            :: That is $3y + 3y$. How much more is needed to make $8y$?
         (x * 2).detach() * 3 + x * 5                :: The factor is right, but it belongs to `y`, and `y` is $2x$.
-        (x * 2).detach() * 3 + x * 2 * 10           :: 10 is the gradient in `x`. In `y` the slope is half of it, because $y = 2x$.
+        (x * 2).detach() * 3 + x * 2 * 10           :: 10 is the gradient with respect to `x`. With respect to `y` the slope is half of that, because $y = 2x$.
         (x * 2).detach() * 3 + x * x * 5            :: At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.
         (x * 2).detach() * 3 + (x * 2).detach() * 5 :: Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.
-        (x * 2).detach() * 3 * 5                    :: The hidden part is multiplied, and nothing attached is added. Add a part made of `y`.
+        (x * 2).detach() * 3 * 5                    :: The hidden part is multiplied, and nothing attached is added. Add a part computed from `y`.
         (x * 2).detach() * 3 + 26                   :: At $x = 2$ the sum should be 32, and a plain number does not move with `x`. The second part has to be made of `y`.
-        (x * 2).detach() * 3 + x * 2                :: That is $3y + y$. What is still missing from $8y$?
+        (x * 2).detach() * 3 + x * 2                :: That is $3y + y$. How much more is needed to make $8y$?
         x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
         x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
-        x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a 2 as well.
-        z = y.detach() * 3 => ;; z + y * 5 => y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ wherever $x$ is: `y.detach() * 3`.
+        x * 5 + x.detach() * 11                     :: The value is right, but `x.grad` is 5: on the way from $5y$ to $x$ there is a factor of 2 as well.
+        z = y.detach() * 3 => ;; z + y * 5 => y * 5 + 12 :: 12 is $3y$ at one place only, at $x = 2$. The hidden part has to have the value of $3y$ for every $x$: `y.detach() * 3`.
         """),
     exercise(r"""
         8.2 six cuts
@@ -335,7 +335,7 @@ EXERCISES: list[Exercise] = [
         both = 45.0                         :: The two halves bring 15 and nothing.
         weighted = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
         weighted = 600.0                     :: `a` itself is not a factor of its slope: $10 \cdot b \cdot x$.
-        plain = 75.0                        :: $x$ comes in once: $b \cdot x$.
+        plain = 75.0                        :: $x$ appears only once: $b \cdot x$.
         b_frozen = 3.0                      :: 3 is what arrives at `h`. From there to `a` it is multiplied by $x$, frozen or not.
         b_frozen = 10.0                     :: 10 is `h`, and what `b` would get. `a` gets $b \cdot x$, frozen or not.
         plain = 5                           :: 5 is $x$, what `a` is multiplied by. But 1 did not arrive at `h` unchanged: it was multiplied by $b$ on its way.
@@ -347,7 +347,7 @@ EXERCISES: list[Exercise] = [
         both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
         both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
         weighted = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
-        weighted = 75                        :: That is half the right answer. The constant is not divided between the two `h`: all of it multiplies.
+        weighted = 75                        :: That is half the right answer. The constant is not shared between the two factors: all of it multiplies.
         weighted = 1                         :: 1 is where the walk begins. From `y` to `a` it meets the constant, $b$ and $x$.
         15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no path: `None`, not 0.
         detached = 15                       :: The number is that of `plain`. But `detach` cuts the only path from `y` to `a`.
@@ -367,7 +367,7 @@ EXERCISES: list[Exercise] = [
         both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
         both = 0                            :: One half is cut. The other is whole, and brings what `plain` brings.
         weighted = 30                        :: 30 is $b\,h$, the value of the first half. How far does $10\,b\,a\,x$ move with `a`?
-        weighted = 0                         :: One of the two `h` is attached: there is a way back, and the constant multiplies.
+        weighted = 0                         :: One of the two factors `h` is attached: there is a way back, and the constant multiplies.
         weighted = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
         15, None, None, None, 15, 150       :: Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.
         15, None, 15, 15, 15, 150           :: In the block `a * x` was not recorded, so `h` has no `grad_fn`: there is no path to `a`.
@@ -375,7 +375,7 @@ EXERCISES: list[Exercise] = [
         15, None, 15, None, None, 150       :: In the line `both` one half is cut, the other is whole.
         15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here, so the slope is half as large.
         15, None, 15, None, 15, 15          :: In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.
-        15, None, 15, None, 15, None        :: In the last line one of the two `h` is attached: there is a way back.
+        15, None, 15, None, 15, None        :: In the last line one of the two factors `h` is attached: there is a way back.
         10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is the product of what is on its way: $x = 5$ and then $b = 3$.
         3, None, 3, None, 3, 30             :: That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.
         """),
@@ -384,7 +384,7 @@ EXERCISES: list[Exercise] = [
         solution: loss_of
         probe: _freeze_probe
         why: The parameters of the middle layer stop asking, so they get no gradient. The layer itself is recorded, because what comes into it asks, and the walk goes through it to the first layer.
-        shows: Frozen, and not cut: the first layer gets the same gradient as when nothing is frozen.
+        shows: Frozen, but not cut: the first layer gets the same gradient as when nothing is frozen.
         look: Only the two lines of the loop should be filled in; what is below them stays as it is.
         hint: `middle.parameters()` gives the layer's weight and bias, one after the other.
         hint: `requires_grad_` takes one argument: should it ask, True or False?
@@ -400,7 +400,7 @@ EXERCISES: list[Exercise] = [
         middle.parameters(): => middle: ;; h = torch.tanh(middle(torch.tanh(first(x)))) => ;; return (last(h) ** 2).mean() => :: A layer is not a list. `middle.parameters()` gives its weight and its bias.
         requires_grad_(False) => requires_grad_(True) :: `requires_grad_(True)` changes nothing
         middle.eval(); return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: `eval()` changes how layers such as dropout behave.
-        param.requires_grad_(False) => param.grad = None :: That empties a gradient. The pass that comes after it fills it again
+        param.requires_grad_(False) => param.grad = None :: That clears a gradient. The next pass fills it again
         param.requires_grad_(False) => pass :: Does the loop go through any of them
         middle.requires_grad = False; return (last(torch.tanh(middle(torch.tanh(first(x))))) ** 2).mean() :: on the layer itself it only makes a new attribute
         param.requires_grad_(False) => param.requires_grad_(False); middle.weight.data.zero_() :: The weights of `middle` have become zeros. Freezing leaves all values as they are.
@@ -444,23 +444,23 @@ EXERCISES: list[Exercise] = [
         names: ("target", "backbone", "validate", "serve", "shared_loop")
         words: SWITCHES
         why: One value as a constant: `detach`. Weights that stay as they are: `requires_grad_(False)`. No recording for a while: `no_grad`; for ever: `inference_mode`; by a flag: `set_grad_enabled`.
-        shows: First say what it is about: a value, a weight, or a stretch of code. Then there is hardly any choice left.
-        hint: Is it about *one value*, about *weights*, or about *a stretch of code*?
+        shows: First decide what should stay out of the gradient: a value, a weight, or a stretch of code. Then there is hardly any choice left.
+        hint: Is the question about *one value*, about *weights*, or about *a stretch of code*?
         hint: A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one must never come back to training?
 
         target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but here it is about *one value*, and for that there is a method.
         target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Detach it from its history.
         target = 'd'               :: `set_grad_enabled` takes a flag, for a stretch of code. Here there is no flag, and only one value.
-        target = 'e'               :: What is made in `inference_mode` cannot be part of a loss that you train with: the backward pass would need it.
-        backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that stay there is a flag.
-        backbone = 'b'             :: `detach` after a layer in the middle starves all the layers before it. For weights that stay there is a flag.
+        target = 'e'               :: In this loss it would work, because a subtraction keeps neither of its operands. But `mse_loss` keeps them, and refuses a tensor made in `inference_mode`. For *one value* as a constant there is a method.
+        backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that should not change, there is a flag.
+        backbone = 'b'             :: `detach` after a layer in the middle starves all the layers before it. For weights that should not change, there is a flag.
         backbone = 'd'             :: `set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.
-        backbone = 'e'             :: `inference_mode` around a layer in the middle starves all the layers before it. All the other layers should train.
+        backbone = 'e'             :: `inference_mode` around a layer in the middle cuts the path to all the layers before it, and a layer right behind it refuses to keep its result. All the other layers should train.
         validate = 'b'             :: `detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.
         validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
         validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a simpler one.
-        validate = 'e'             :: After validation the numbers go back into training code. `inference_mode` forbids nearly all of that.
-        serve = 'a'                :: `no_grad` works. But a program that *only ever* answers can promise more, and saves work: which switch is `no_grad` plus a promise?
+        validate = 'e'             :: After validation the numbers go back into training code. Tensors made in `inference_mode` may not be written to there, nor kept for a backward pass.
+        serve = 'a'                :: `no_grad` works. But a program that *only ever* makes predictions can promise more, and save work by it: which switch is `no_grad` plus a promise?
         serve = 'b'                :: `detach` is for one value. A program that only makes predictions never needs a graph at all.
         serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
         serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
@@ -493,7 +493,7 @@ EXERCISES: list[Exercise] = [
 
         for param in [*one.parameters(), *two.parameters()]:
             param.requires_grad_(False)
-        return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: they no longer ask, in later steps either. A cut leaves them as they are.
+        return step_behind_a_cut(one, two, three, x, optimizer) :: You have frozen `one` and `two` as well: from now on they no longer ask, not even in later steps. A cut leaves their flags as they are.
 
         optimizer.zero_grad() => ;; h = torch.tanh(one(x)) => ;; (two(h)).detach() => (two(torch.tanh(one(x)))).detach() :: Nothing clears the gradients: those of an earlier step would be added to the new ones. `optimizer.zero_grad()` comes first.
         loss.item() => (three(h) ** 2).mean().item() :: That is the loss *after* the step. Return the one that `backward()` was called on: `loss.item()`.

@@ -317,7 +317,7 @@ EXERCISES: list[Exercise] = [
         steady = -0.019                             :: That uses $m = 1.9$, which is not corrected: $\hat m = 1.9/0.19$.
         m = 1.0                                     :: That is $m$ before the second gradient.
         m = -0.2                                    :: Twice what it should be: the two parts are 0.9 and $-1$.
-        m = -0.05                                   :: Nothing is halved: nine tenths and one tenth are weights of an average already.
+        m = -0.05                                   :: Nothing is halved: nine tenths and one tenth already add up to 1.
         v_hat = 1.0                                 :: Corrected means divided by $1 - 0.999^2$. Both squares were 100, so the average is 100.
         v_hat = 0.2                                 :: That is $v$, rounded. Divide by $1 - 0.999^2$.
         turned = 0.005                              :: Rounded too far: $0.1/0.19$ is 0.526. Give two digits.
@@ -329,7 +329,7 @@ EXERCISES: list[Exercise] = [
         m = -9.1                                    :: That is momentum, which adds the new gradient whole. Adam takes a tenth of it.
         m = 1.9                                     :: The new gradient is $-10$, so a tenth of it makes $m$ smaller.
         m = 0.0                                     :: An average of 10 and $-10$, but the newer one counts for more: $0.9 - 1$.
-        m = -0.1 / 0.19                             :: That is $\hat m$, corrected already. Give $m$ itself.
+        m = -0.1 / 0.19                             :: That is $\hat m$, which is already corrected. Give $m$ itself.
         m = 0.8                                     :: A tenth of $-10$ is $-1$, not $-0.1$.
         m = 0.9                                     :: The new gradient is missing: add a tenth of $-10$.
         m = -10.0                                   :: That is the gradient. Only a tenth of it is added.
@@ -360,7 +360,7 @@ EXERCISES: list[Exercise] = [
         steady = -0.19                              :: $\hat m$ is corrected, and so is $\hat v$: with 10 twice the step is as long as the rate.
         steady = 1.0                                :: $\hat m/\sqrt{\hat v}$ is 1. The learning rate is still missing, and the minus.
         steady = -0.2                               :: After *both* steps it would be 0.2 lower. Give this step alone.
-        steady = -0.05                              :: Nothing is halved: each average is one of two equal numbers.
+        steady = -0.05                              :: Nothing is halved: each average is the average of two equal numbers.
         steady = 0.0                                :: A steady gradient moves it: $\hat m$ is 10, $\sqrt{\hat v}$ is 10.
         """),
     exercise(r"""
@@ -422,7 +422,7 @@ EXERCISES: list[Exercise] = [
         9.5 whose curve?
         solution: "\n".join(f'{name} = "{letter}"' for name, letter in _letters().items())
         names: tuple(SHAPES)
-        why: With a factor a little below 1 the loss creeps, with 0.4 it falls and flattens, above 1 in size it grows. A velocity overshoots. Adam's first steps are equally long, so its loss comes down at an even pace.
+        why: With a factor a little below 1 the loss creeps, with 0.4 it falls and flattens, and with one whose absolute value is above 1 it grows. A velocity overshoots. Adam's first steps are equally long, so its loss comes down at an even pace.
         shows: How a loss changes from step to step is the first thing to look at, and it usually suggests the cure.
         hint: One of the five goes up from the start. Which rate went uphill on the map above?
         hint: Two of them go down at an even pace. One of the two has hardly begun.

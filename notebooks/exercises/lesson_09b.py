@@ -488,7 +488,7 @@ EXERCISES: list[Exercise] = [
         (loss.item()) => (loss.item() / steps)         :: Each loss is divided by the number of steps. Append it as it is: `loss.item()`.
         losses.append(loss.item()) => losses = [loss.item()] :: for 4 steps you return 1 loss
         losses = [] => model.eval(); losses = []       :: `model` is left in eval mode
-        (model(x), t) => (model(t), x)                 :: Inputs and targets have changed places: `mse_loss(model(x), t)`.
+        (model(x), t) => (model(t), x)                 :: Inputs and targets are swapped: it should be `mse_loss(model(x), t)`.
         """),
     exercise(r"""
         9b.2 cure patient 3
@@ -509,7 +509,7 @@ EXERCISES: list[Exercise] = [
         w * x + b.item()        :: the other half does not
         w.item() * x + b.item() :: Now neither of the two is in the graph
         w * x                   :: Without the bias every line goes through 0. Add `b`.
-        w + b * x               :: `w` and `b` have changed places: `w` multiplies `x`.
+        w + b * x               :: `w` and `b` are swapped: `w` multiplies `x`.
         w * x - b               :: The bias should be added, not subtracted.
         w * x + w               :: That adds `w`. The intercept of the line is `b`.
         (w + b) * x             :: That makes `b` part of the slope. Add it to the product: $w\,x + b$.
@@ -736,7 +736,7 @@ EXERCISES: list[Exercise] = [
         ((prediction - target.reshape(prediction.shape)) ** 2) :: A loss is one number: take the mean.
         (prediction - target.reshape(prediction.shape)).abs().mean() :: Those are the distances. Square them.
         ((prediction.detach() - target.reshape(prediction.shape)) ** 2).mean() :: nothing leads back to the predictions
-        ((prediction.flatten() - target.flatten()) ** 2).mean() / len(target) :: That divides by the number of rows twice: `mean` does it already.
+        ((prediction.flatten() - target.flatten()) ** 2).mean() / len(target) :: That divides by the number of rows twice: `mean` has already done it.
         ((prediction - target.reshape(4, 1)) ** 2).mean() :: 4 is the size in one call. Use `prediction.shape`, whatever it is.
         ((prediction.reshape(4) - target) ** 2).mean() :: 4 is the size in one call. Use `target.shape`, whatever it is.
         ((prediction[0] - target) ** 2).mean() :: That compares the first prediction with every target.

@@ -290,12 +290,12 @@ EXERCISES: list[Exercise] = [
         shows: So a chain of layers keeps the data, and one tensor for each activation. Everything else is a second name for one of these.
         look first: What does the gradient of the weights need? How many numbers is that, and how many bytes?
         look relu: How many numbers does ReLU return, and how many bytes is that?
-        look second: It needs its input. Where does that come from, and is it kept already?
+        look second: It needs its input. Where does that come from, and is it already kept?
         look doubled: Add the three for 50 rows. What changes when there are 100?
         about doubled: Everything that is kept has a row for each row of the batch.
         hint: Rows times columns times 4.
         hint: The data: 50 rows of 10. After the first layer: 50 rows of 20.
-        hint: What goes into the second layer is what came out of ReLU, and ReLU's node holds that tensor already.
+        hint: What goes into the second layer is what came out of ReLU, and ReLU's node already holds that tensor.
 
         first = 200   :: $50 \cdot 4$: that counts one number per example. An example has 10.
         first = 1000.0       :: That would be two bytes per number. Here a number takes 4.
@@ -316,7 +316,7 @@ EXERCISES: list[Exercise] = [
         relu = 2000          :: ReLU works on what the first layer returned: 50 rows of 20.
         relu = 0             :: Its rule must know where the input was positive. It reads that off its result.
         second = 4000        :: Its node holds that tensor, but it is the same one that ReLU's node holds. Shared memory counts once.
-        second = 4080        :: Its input is the tensor that ReLU's node holds already, and its weights are parameters.
+        second = 4080        :: Its input is the tensor that ReLU's node already holds, and its weights are parameters.
         doubled = 6400       :: Double each of the three: $2 \cdot (2000 + 4000 + 0)$.
         second = 80          :: Those are its weights, which exist anyway, as parameters.
         second = 200         :: That is the output, 50 rows of 1. Its rule does not need it.

@@ -304,7 +304,7 @@ EXERCISES: list[Exercise] = [
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.sum() ** 2 for g in gradients)) ** 0.5 :: That adds first and then squares, so entries of different sign cancel. Square each entry, then add.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => max(((g ** 2).sum() ** 0.5 for g in gradients)) :: That is the length of the longest. All gradients *together* have one length.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) :: Lengths do not add up like that: add the squares, and take the root once.
-        sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (sum(((g ** 2).sum() for g in gradients)) / 3) ** 0.5 :: Nothing is averaged: the length has no division in it.
+        sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (sum(((g ** 2).sum() for g in gradients)) / 3) ** 0.5 :: Nothing is averaged: a length involves no division.
         n > most => True ;; gradient *= most / n => gradient *= min(1.0, most / gradient.norm().item())                                   :: That clips each parameter separately. It changes their proportions, and so the direction.
         n > most => True ;; gradient *= most / n => gradient.clamp_(-most, most) :: That limits each *entry*. The direction changes: a large entry becomes as small as its neighbours.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => _length(gradients) ;; gradient *= most / n => gradient = gradient * (most / n) :: Nothing has changed. Either `n` came out too small: print it. Or `gradient = gradient * ...` made a new tensor, which was thrown away: write into the old one with `*=`.

@@ -190,20 +190,20 @@ QUESTIONS: list[Question] = [
         missed: 1 arrives at the node, its rule says *times 100*, and nothing checks it: 100.
 
         6.0   :: 6 is the slope. But nothing computes it: the engine asks your `backward`, and that says 100.
-        600.0 :: Nothing multiplies by the true slope as well. The rule is *what arrives times 100*, and 1 arrives.
+        600.0 :: The true slope is not multiplied in as well. The rule is *what arrives times 100*, and 1 arrives.
         300.0 :: The rule does not use `x`: it is *what arrives times 100*, and 1 arrives.
         900.0 :: The value 9 plays no part on the way back. 1 arrives, and the rule turns it into 100.
         None  :: `x` requires a gradient, and a path leads to it, so something arrives: what the rule says, 100.
         9.0   :: 9 is the value of the result. On the way back only the rule counts: 1 times 100.
         """),
     question(r"""
-        12.b what a finite difference to both sides finds at the kink of 2 * relu
+        12.b what a central finite difference finds at the kink of 2 * relu
         truth: _kink()
         found: Yes: from 0 to $2\varepsilon$, over a distance of $2\varepsilon$. Half-way between the slopes 0 and 2.
         missed: On the right the result is $2\varepsilon$, on the left 0. Divided by $2\varepsilon$: 1, between the slopes 0 and 2.
 
-        0.0  :: 0 is the slope on the left, and what `backward` says. The difference is taken over both sides, and gives the mean.
-        2.0  :: 2 is the slope on the right. The difference is taken over both sides: from 0 to $2\varepsilon$, over $2\varepsilon$.
+        0.0  :: 0 is the slope on the left, and what `backward` says. A central difference looks at both sides, and gives the mean of the two slopes.
+        2.0  :: 2 is the slope on the right. A central difference looks at both sides: from 0 to $2\varepsilon$, over $2\varepsilon$.
         0.5  :: That would be for alpha 1. Here the slopes are 0 and 2.
         None :: A finite difference always gives a number: two values, a difference, a division.
         """),
@@ -273,7 +273,7 @@ EXERCISES: list[Exercise] = [
         hint: `torch.roll(upstream * x, 1)`
 
         return x * torch.roll(x, -1) => return x * torch.roll(x, 1) :: The forward multiplies by the *left* neighbour. It should be the right one, as it was.
-        upstream * torch.roll(x, -1) => upstream * x :: The first part meets `x` itself. In its own product `x` was multiplied by its right neighbour, `torch.roll(x, -1)`.
+        upstream * torch.roll(x, -1) => upstream * x :: The first part is multiplied by `x` itself. In its own product `x` was multiplied by its right neighbour, `torch.roll(x, -1)`.
         upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1) => upstream * 2 * x :: That is the rule of $x^2$. Here no number is multiplied by itself, but each by its neighbour.
         instead of upstream * torch.roll(x, -1) + torch.roll(upstream * x, 1):
         torch.roll(x, -1) + torch.roll(x, 1)        :: Both parts are local derivatives alone. Multiply each by what arrives, `upstream`, at its product.
@@ -284,7 +284,7 @@ EXERCISES: list[Exercise] = [
         upstream * torch.roll(x, -1) + upstream * x :: Nothing is moved: that uses what arrives at its own product twice, and `x` itself as the other factor.
         upstream * torch.roll(x, -1) + torch.roll(x, 1) :: The second part is the local derivative alone. Multiply it by what arrives there.
         upstream * torch.roll(x, -1) + torch.roll(upstream, 1) :: The second part is what arrives, without the other factor.
-        upstream * torch.roll(x, 1) + torch.roll(upstream * x, -1) :: Both rolls go to the wrong side. In its own product `x` meets the *right* neighbour, `torch.roll(x, -1)`; the second part comes from the left.
+        upstream * torch.roll(x, 1) + torch.roll(upstream * x, -1) :: Both rolls go to the wrong side. In its own product `x` is multiplied by its *right* neighbour, `torch.roll(x, -1)`; the second part comes from the left.
         (upstream + torch.roll(upstream, 1)) * (torch.roll(x, -1) + torch.roll(x, 1)) :: That multiplies out to four terms. You need two products, added: each is an upstream entry times one other factor.
         torch.roll(upstream, 1) * torch.roll(x, 1) - upstream * torch.roll(x, -1) :: The first part has the wrong sign: parts are added.
         2 * upstream * torch.roll(x, -1)            :: That counts the first part twice. The second comes from another product.
@@ -292,8 +292,8 @@ EXERCISES: list[Exercise] = [
         upstream * torch.roll(x, -1) - torch.roll(upstream * x, 1) :: The second part has the wrong sign: parts are added.
         torch.roll(upstream * x, 1)                 :: The second part is right. The first one is missing.
         upstream * torch.roll(x, -1) + torch.roll(upstream * x, 2) :: That moves it two places. With three numbers that is the same as one place to the left.
-        upstream * torch.roll(x, -1) + torch.roll(upstream, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: the left neighbour's product comes from `torch.roll(g * x, 1)`.
-        upstream * torch.roll(x, 1) + torch.roll(upstream * x, 1) :: The first part meets the wrong neighbour: in its own product `x` was multiplied by the one to the *right*, `torch.roll(x, -1)`.
+        upstream * torch.roll(x, -1) + torch.roll(upstream, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: the left neighbour's product comes from `torch.roll(upstream * x, 1)`.
+        upstream * torch.roll(x, 1) + torch.roll(upstream * x, 1) :: The first part is multiplied by the wrong neighbour: in its own product `x` was multiplied by the one to the *right*, `torch.roll(x, -1)`.
         upstream * torch.roll(x, -1) + x            :: Each entry is in two products, and each brings what *arrived* at it times the other factor. Your second part has nothing that arrived in it.
         """),
     exercise(r"""
@@ -311,12 +311,12 @@ EXERCISES: list[Exercise] = [
         hint: A kink shows at one entry, where the finite difference is half-way between two slopes.
         hint: Rounding errors are small, here a few per cent, and not the same for each entry.
 
-        first = 'a'           :: One factor would leave the zeros at zero. Here entries beside the diagonal are filled: each output seems to depend on both inputs.
+        first = 'a'           :: One factor would leave the zeros at zero. Here entries off the diagonal are filled: each output seems to depend on both inputs.
         first = 'c'           :: A kink spoils single entries, where the finite difference is between the two slopes. Here whole rows are filled.
         first = 'd'           :: Rounding makes entries slightly wrong. Here zeros have become 6 and 10.
         first = 'e'           :: Swapped entries would leave the diagonal empty. Here it is right, and the rest is filled as well.
         second = 'a'          :: The entry 1 is right, so no factor is missing in the whole rule. What is special about the other entry?
-        second = 'b'          :: A forgotten `upstream` fills the entries beside the diagonal. They are 0, as they should be.
+        second = 'b'          :: A forgotten `upstream` fills the entries off the diagonal. They are 0, as they should be.
         second = 'd'          :: Rounding errors are small. 0.5 instead of 0 is half a slope.
         second = 'e'          :: If they were swapped, the 1 would have moved. It is in its place.
         third = 'a'           :: One factor cannot fill a zero. Look where the 4 and the 2 are now.
@@ -324,7 +324,7 @@ EXERCISES: list[Exercise] = [
         third = 'c'           :: At a kink one entry is half-way between two slopes. Here both numbers are there, in other places.
         third = 'd'           :: Rounding does not move a number to another place.
         fourth = 'a'          :: Divide: 1.967 by 2 is 0.98, and 5.722 by 6 is 0.95. Those are two different factors.
-        fourth = 'b'          :: If `upstream` were forgotten, the entries beside the diagonal would be filled. They are 0.
+        fourth = 'b'          :: If `upstream` were forgotten, the entries off the diagonal would be filled. They are 0.
         fourth = 'c'          :: At a kink the finite difference is half-way between two slopes. Here it is off by a few per cent, in both entries.
         fourth = 'e'          :: Both entries are in their places, only slightly off.
         """),
@@ -333,8 +333,8 @@ EXERCISES: list[Exercise] = [
         solution: Polar
         probe: _polar_probe
         why: Each output brings its own upstream gradient. `r` moves $x$ by $\cos\varphi$ and $y$ by $\sin\varphi$; the angle moves $x$ by $-r\sin\varphi$ and $y$ by $r\cos\varphi$. The parts are added.
-        shows: Two inputs, two outputs: four local derivatives, and none of them is computed without need.
-        look: Four local derivatives: of $x$ and of $y$, with respect to $r$ and to the angle. Each meets what arrives at its output.
+        shows: Two inputs, two outputs: four local derivatives, and none of them is computed unless it is needed.
+        look: Four local derivatives: of $x$ and of $y$, with respect to $r$ and to the angle. Each is multiplied by what arrives at its output.
         hint: How fast does $x = r\cos\varphi$ change with $r$, and how fast with the angle? The same for $y$.
         hint: `grad_r` is what arrives at $x$ times $\cos\varphi$, plus what arrives at $y$ times $\sin\varphi$.
         hint: `grad_angle = to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle)`, if `ctx.needs_input_grad[1]`.
@@ -345,7 +345,7 @@ EXERCISES: list[Exercise] = [
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.sin(angle) + to_y * torch.cos(angle) :: The two factors of `grad_r` are swapped: $x$ goes with the cosine, $y$ with the sine.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => r * (to_x * torch.cos(angle) + to_y * torch.sin(angle)) :: In `grad_r` there is one `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ per unit of $r$.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => torch.cos(angle) + torch.sin(angle) :: Those are the local derivatives of `r` alone. Multiply each by what arrives at its output.
-        to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x + to_y) * (torch.cos(angle) + torch.sin(angle)) :: Each upstream gradient meets its own local derivative: $x$ the cosine, $y$ the sine.
+        to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x + to_y) * (torch.cos(angle) + torch.sin(angle)) :: Each upstream gradient is multiplied by its own local derivative: that of $x$ by the cosine, that of $y$ by the sine.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x * torch.cos(angle) + to_y * torch.sin(angle)) / 2 :: The two parts of `grad_r` are added, not averaged.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.cos(angle) - to_y * torch.sin(angle) :: The minus belongs to the angle, where the cosine becomes $-\sin$. For `r` both parts are added.
         to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (to_y * torch.cos(angle) + to_x * torch.sin(angle)) :: A sign is missing in `grad_angle`: the slope of the cosine is *minus* the sine.

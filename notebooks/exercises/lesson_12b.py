@@ -182,7 +182,7 @@ EXERCISES: list[Exercise] = [
         hint: `upstream * (abs(x) <= 1).to(upstream.dtype)`
 
         torch.sign(x) => (x > 0).to(x.dtype) :: The forward returns 1 and 0. It should return the sign, $\pm 1$.
-        torch.sign(x) => abs(x) :: The forward returns the size of `x`. It should return the sign, $\pm 1$.
+        torch.sign(x) => abs(x) :: The forward returns the absolute value of `x`. It should return the sign, $\pm 1$.
         torch.sign(x) => torch.tanh(x)  :: The forward returns something in between. It should return the sign, $\pm 1$.
         torch.sign(x) => torch.round(x) :: The forward rounds. It should return the sign, $\pm 1$.
         upstream * (abs(x) <= 1).to(upstream.dtype) => upstream * _on(abs(x) <= 1, upstream) ;; torch.sign(x) => torch.clamp(x, -1, 1) :: The forward returns `x` itself near 0. It should return the sign, $\pm 1$.

@@ -1,4 +1,4 @@
-"""Exercises of lesson 13, Hooks: a spy, a limit in the middle, a recorder, parameters without a gradient, how often, a step on arrival."""
+"""Exercises of lesson 13, Hooks: a spy, a limit in the middle, a recorder, parameters without a gradient, counting calls, a step on arrival."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _spied(function: Callable) -> Iterator[tuple]:
             z.backward(retain_graph=True)
         if not seen:
             raise Complaint(
-                "A pass has run, and `seen` is empty: no hook was called, or what it was given did not get into that list."
+                "A pass has run, but `seen` is empty: no hook was called, or what it was given did not get into that list."
             )
         if len(seen) > 1 and all(value is seen[0] for value in seen):
             raise Complaint(
@@ -199,7 +199,7 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
         raise Complaint(f"The model has run {len(runs)} times. Run it once: each run calls every hook again.")
     if not runs:
         raise Complaint(
-            "The model itself has not run. Its layers one after the other are the same only where the model is a plain chain."
+            "The model itself has not run. Running its layers one after the other gives the same result only if the model is a plain chain."
         )
 
 
@@ -233,7 +233,7 @@ def _stepped(function: Callable) -> Iterator[tuple]:
     (alone * 3.0).backward()
     if alone.item() == 2.0 and alone.grad is not None and alone._post_accumulate_grad_hooks:
         raise Complaint(
-            "The hook is there, and the parameter has not moved: is there a step in it? `leaf = leaf - ...` makes a new tensor and gives it the name "
+            "The hook is there, but the parameter has not moved: does the hook take a step? `leaf = leaf - ...` makes a new tensor and gives it the name "
             "`leaf`. Write *into* the leaf, `leaf -= ...`, and then clear its `.grad`."
         )
     yield "A single parameter, 2, after a pass that brings 3, with lr 0.1", alone.detach().clone()
@@ -254,8 +254,8 @@ def _stepped_by(function: Callable, turned: bool, lr: float) -> Iterator[tuple]:
         still = a.tolist() == [1.0, 2.0] and b.item() == -3.0
         if turn == 1 and still and a.grad is not None and b.grad is not None:
             raise Complaint(
-                "A pass has run, the gradients are in `.grad`, and the parameters have not moved. Was a hook registered on "
-                "each of them, the one that is called *after* `.grad` was added to, and does it step in place?"
+                "A pass has run, the gradients are in `.grad`, but the parameters have not moved. Was a post-accumulate "
+                "hook, which is called *after* `.grad` has been filled, registered on each of them, and does it step in place?"
             )
         for name, leaf in (("a", a), ("b", b)):
             yield f"{name} after pass {turn}{case}", leaf.detach().clone()
@@ -304,7 +304,7 @@ def _starved_hook() -> str:
 
 QUESTIONS: list[Question] = [
     question(r"""
-        13.a what a hook on a tensor that is used twice is given
+        13.a what the hook on a tensor that is used twice receives
         truth: _fires_with()
         found: Yes: the node waits for both parts, they are added, and then the hook is called, once.
         missed: It is **c**: once, with the total, 5.
@@ -364,9 +364,9 @@ EXERCISES: list[Exercise] = [
         seen.append => lambda grad: (seen.append(grad), grad * 2)[1] :: Your hook returns a value, which changes the gradient. A spy returns nothing.
         seen.append => lambda grad: (seen.append(grad), t.detach())[1] :: Your hook returns something else, which replaces the gradient. A spy returns nothing.
         seen.append => lambda grad: seen.append(t.detach()) :: That is the *value* of `t`. The hook is given the gradient: append that.
-        seen.append => lambda grad: seen.append(t.grad) :: Then `t.grad` is `None`, because `t` is not a leaf. What the hook is *given* is the gradient: append that.
+        seen.append => lambda grad: seen.append(t.grad) :: When the hook runs, `t.grad` is `None`, because `t` is not a leaf. What the hook is *given* is the gradient: append that.
         seen.append(t.grad)                  :: `t.grad` is read *now*, before any pass, when it is `None`. A hook is called later, and is given the gradient.
-        t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad)) :: That hook is for leaves only: it is called after `.grad` was added to, and `t` has none. Use `register_hook`.
+        t.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad)) :: That hook is for leaves only: it is called after the leaf's `.grad` has been filled, and `t` has no `.grad`. Use `register_hook`.
         seen.append => lambda grad: None :: no hook was called, or what it was given did not get into that list
         t.register_hook(seen.append) => t.grad_fn.register_hook(lambda leaving, arrived: seen.append(leaving[0]))                         :: A hook on the *node* is given what leaves it, the gradients of its inputs. The gradient of `t` is what arrives: put the hook on `t`.
         return t.register_hook(seen.append) => handle = t.register_hook(seen.append); t.backward(retain_graph=True); return handle :: Your spy runs a pass. It should only wait for one.
@@ -407,7 +407,7 @@ EXERCISES: list[Exercise] = [
         torch.zeros_like(grad) if grad.norm() > limit else grad :: Long ones have become zero. They should be shortened, not thrown away.
         grad                                          :: That passes the gradient on unchanged (as does a hook that returns nothing). Scale the long ones.
         min(grad.norm().item(), limit)                :: Your hook returns a number. Return a tensor in the shape of the gradient.
-        grad * (limit / grad.norm()) if grad.norm() > limit else grad * 0 :: Short ones have become zero. They stay as they are: return nothing for them.
+        grad * (limit / grad.norm()) if grad.norm() > limit else grad * 0 :: Short ones have become zero. They should stay as they are: return nothing for them.
         grad * (limit / grad.norm()) if grad.max() > limit else grad :: That asks whether an *entry* is too large. The length can be over the limit even if no entry is: `grad.norm() > limit`.
         grad * (limit / grad.norm()) if abs(grad).sum() > limit else grad :: That compares the sum of the absolute values. The length is the root of the sum of the squares: `grad.norm() > limit`.
         grad * (limit / grad.norm()) if grad[1] > limit else grad :: That asks about one entry. Ask about the length: `grad.norm() > limit`.
@@ -439,7 +439,7 @@ EXERCISES: list[Exercise] = [
             batch = layer(batch)
             if isinstance(layer, torch.nn.Linear):
                 seen[name] = batch.detach()
-        return seen :: The model itself has not run. Its layers one after the other are the same only where the model is a plain chain.
+        return seen :: The model itself has not run. Running its layers one after the other gives the same result only if the model is a plain chain.
 
         seen, handles = {}, []
         for name, module in model.named_modules():
@@ -486,7 +486,7 @@ EXERCISES: list[Exercise] = [
         instead of None if param.grad is None else param.grad.norm().item():
         None                                       :: Every name has `None`, even where a gradient has arrived. Nothing reads `param.grad`.
         param.grad.norm().item()                   :: That is right as long as every parameter has a gradient. Where none has arrived, `.grad` is `None`, which has no `norm`: check first.
-        0.0 if param.grad is None else param.grad.norm().item() :: A zero says *it does not matter*, and would have been computed. Nothing arrived: `None`.
+        0.0 if param.grad is None else param.grad.norm().item() :: A zero would be a computed answer, *it does not matter*. Here nothing arrived, so it should be `None`.
         param.detach().norm().item()               :: That is the length of the *weight*. Its gradient is `param.grad`.
         None if param.grad is None else param.detach().norm().item() :: `None` is in the right places. Elsewhere that is the length of the *weight*; you need the length of its gradient.
         None if param.grad is None else param.grad.sum().item() :: The sum lets entries cancel. The length is `norm()`.
@@ -500,7 +500,7 @@ EXERCISES: list[Exercise] = [
         None if param.grad is None else param.grad.abs().sum().item() :: That is the sum of the absolute values. The length is `norm()`, the root of the sum of the squares.
         """),
     exercise(r"""
-        13.5 how often?
+        13.5 how many times?
         solution:
             twice_used = 1  # with the total
             two_calls = 2   # each call of the layer
@@ -512,18 +512,18 @@ EXERCISES: list[Exercise] = [
         why: A backward hook is called when its gradient is complete, so at most once per pass, and never where none arrives. A forward hook is called when the layer is *called*, however often, recording or not.
         shows: You can tell from the code when a hook will be called, and when silence is right.
         look twice_used: When is the gradient of `y` complete?
-        look two_calls: How often is the *layer* called?
+        look two_calls: How many times is the *layer* called?
         look no_grad: Does the layer run in there?
         look starved: What arrives at this layer?
         look by_forward: What runs the hooks: the call of the layer, or its `forward`?
         look epochs: How many hooks are on the layer in the first epoch, and in the second?
-        hint: For each backward hook: how often is a *complete* gradient there? For each forward hook: how often is the layer called?
+        hint: For each backward hook: how many times is a gradient *complete*? For each forward hook: how many times is the layer called?
         hint: `layer(x)` runs the hooks and, in between, `layer.forward(x)`.
         hint: A registration does not replace an earlier one.
 
         twice_used = 3    :: The three parts are added first, and then the hook is called.
         twice_used = 2    :: The parts are added first, however many there are, and then the hook is called.
-        twice_used = 12   :: 12 is the gradient that it is given. How often is it called?
+        twice_used = 12   :: 12 is the gradient that it is given. How many times is it called?
         twice_used = 0    :: A gradient arrives, so it is called.
         twice_used = 4    :: The parts are added first, and then the hook is called.
         two_calls = 1     :: One layer, but it runs twice in the one call of the model. The hook is on the layer.
@@ -532,13 +532,13 @@ EXERCISES: list[Exercise] = [
         two_calls = 3     :: The layer is called twice, and nothing else calls the hook.
         no_grad = 0       :: `no_grad` turns recording off. A *forward* hook has nothing to do with recording: the layer runs.
         no_grad = 2       :: One call of the layer, one call of the hook.
-        no_grad = None    :: Enter a number: how often does the layer run?
+        no_grad = None    :: Enter a number: how many times does the layer run?
         starved = 1       :: No gradient arrives, so there is nothing to call it with.
         starved = 2       :: Nothing arrives at that layer, neither once nor twice.
         starved = None    :: `None` is what its `.grad` will be. Enter a count.
         by_forward = 1    :: Hooks are run by *calling* the layer. `forward` is only what the call runs in between, so it bypasses them.
         by_forward = 2    :: Hooks are run by *calling* the layer. `forward` bypasses them.
-        by_forward = None :: Enter a number: how often is the hook called?
+        by_forward = None :: Enter a number: how many times is the hook called?
         epochs = 4        :: Each registration adds a hook, and the old ones stay: 1, then 2, and so on.
         epochs = 16       :: At the end there are four hooks. But in the first epoch there was one.
         epochs = 1        :: There are four epochs, and each adds one more hook to the layer.
@@ -564,8 +564,8 @@ EXERCISES: list[Exercise] = [
 
         for param in params:
             param.register_post_accumulate_grad_hook(hook) :: All hooks work on the last parameter of the loop: when they run, the loop is over. Use what the hook is *given*.
-        param -= lr * param.grad => param = param - lr * param.grad :: The hook is there, and the parameter has not moved: is there a step in it?
-        param.register_post_accumulate_grad_hook(step) => param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad)) :: That hook is called *before* the gradient is in `.grad`, and its answer replaces the gradient. Use the hook that comes after, and return nothing.
+        param -= lr * param.grad => param = param - lr * param.grad :: The hook is there, but the parameter has not moved: does the hook take a step?
+        param.register_post_accumulate_grad_hook(step) => param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad)) :: That hook is called *before* the gradient is in `.grad`, and what it returns replaces the gradient. Use the hook that comes after, and return nothing.
         def hook(leaf):
             with torch.no_grad():
                 param.sub_(lr * param.grad)
@@ -581,8 +581,8 @@ EXERCISES: list[Exercise] = [
         param -= lr * param.grad => param += lr * param.grad :: The step goes uphill. Subtract it.
         lr * param.grad => param.grad           :: The step is the whole gradient. It should be `lr` times that.
         for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad) and None) :: That hook is called *before* the gradient is in `.grad`, so `.grad` is filled after the step. Use the hook that comes after.
-        for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * param.grad) and None) :: `.grad` is `None` when that line runs. Either it runs too early (a `register_hook` hook is called before `.grad` is filled, a line outside a hook before any pass): use the hook that comes *after*. Or `.grad` was cleared one line too early.
-        param -= lr * param.grad => new = param - lr * param.grad :: `.grad` is cleared, and the leaf has not moved. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
+        for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * param.grad) and None) :: `.grad` is `None` when that line runs. A `register_hook` hook runs before `.grad` is filled, and a line outside a hook runs before any pass: use the hook that comes *after*. If you do, `.grad` was cleared one line too early.
+        param -= lr * param.grad => new = param - lr * param.grad :: `.grad` is cleared, but the leaf has not moved. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
         param -= lr * param.grad => new = param.detach() - lr * param.grad ;; param.grad = None => param.grad = None; return new :: This hook must return nothing. Change the leaf in place.
         param.grad = None => param.grad.zero_() :: The step is right. But `.grad` should be `None` again, and yours holds zeros.
         param.grad = None => param.grad = None; return param, None :: This hook must return nothing, and yours returns a tuple.

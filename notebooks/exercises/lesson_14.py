@@ -176,7 +176,7 @@ QUESTIONS: list[Question] = [
         "c" :: `inf` is what leaves the root. The product multiplies it by $w = 0$, and $\infty \cdot 0$ is `nan`.
         """),
     question(r"""
-        14.b bad gradients from one bad number of twelve
+        14.b bad gradients from one bad number out of twelve
         truth: _spread()
         counts: True
         found: Yes: each of them is a sum over the samples, and one of those is bad.
@@ -199,7 +199,7 @@ QUESTIONS: list[Question] = [
         "d" :: 0.25 is the slope at 4. Each entry has its own: here it is $0 \cdot \infty$.
         """),
     question(r"""
-        14.d what anomaly mode says of an infinite gradient
+        14.d what anomaly mode says about an infinite gradient
         truth: _reported()
         found: Yes. It looks for `nan` only.
         missed: It is **b**: it looks for `nan` only.
@@ -254,7 +254,7 @@ EXERCISES: list[Exercise] = [
         14.2 where, twice
         solution: safe_sqrt
         probe: _root_probe
-        why: The inner `where` keeps the bad input away from the root; backward it sends 0 to `x` there. The outer one sets the value.
+        why: The inner `where` keeps the bad input away from the root; on the way back it sends 0 to `x` there. The outer one sets the value.
         shows: A 0 arrives at a root that never saw a 0: $0 \cdot \frac{1}{2} = 0$.
         look: `inside` is what the root gets: `x` where that is positive, a harmless number elsewhere.
         hint: The outer `where` is right as it is. What may the root be given where `x` is not positive?
@@ -336,7 +336,7 @@ EXERCISES: list[Exercise] = [
         hint: In `penalty` all values are good: 0, 0, 1. On the way back 0.1 arrives at the root of 0.
 
         in_penalty = 'a'     :: `total` is 0, a good number, and on the way back its product receives something bad. Which line sends it?
-        in_penalty = 'c'     :: The value is 1, and backward this line sends 0.1. Both are finite.
+        in_penalty = 'c'     :: The value is 1, and on the way back this line sends 0.1. Both are finite.
         in_probability = 'b' :: $\infty/\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.
         in_probability = 'c' :: The logarithm gets something bad already. What is $e^{200}$ in `float32`?
         in_cosine = 'a'      :: A sum of products with 0: `dot` is 0, a good number.
@@ -378,7 +378,7 @@ EXERCISES: list[Exercise] = [
         (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()) :: `math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.
         s.max() => s[0]                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
         s.max() => s[-1]                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
-        s.max() => abs(s).max()                  :: You subtract the largest *size*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
+        s.max() => abs(s).max()                  :: You subtract the largest *absolute value*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
         s.max() => -s.max() :: The largest score is added. Subtract it.
         s.max() => s.max(0) :: With an axis, `max` gives two things, the values and their positions. Write `s.max()`, or `s.max(0).values`.
         torch.log => torch.log2 :: That is the logarithm to the base 2. The formula uses the natural one, `torch.log`.
@@ -386,7 +386,7 @@ EXERCISES: list[Exercise] = [
         torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
         s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
         s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
-        torch.log(torch.softmax(s, 0) + 1e-8) :: The small number keeps the logarithm finite, and makes it wrong: at a probability below it, every score comes out alike. Write the logarithm out.
+        torch.log(torch.softmax(s, 0) + 1e-8) :: The small number keeps the logarithm finite, and makes it wrong: all probabilities below it come out alike. Write the logarithm out.
         """),
     exercise(r"""
         14.6 a direction
@@ -404,18 +404,18 @@ EXERCISES: list[Exercise] = [
         v / (v.norm() + 1) :: That makes every direction shorter than 1. Replace the square by 1 only where it is 0: `torch.where`.
         v / torch.sqrt((v * v).sum()) :: At 0 that is 0 divided by 0.
         length = torch.sqrt((v * v).sum()); return torch.where(length > 0, v / length, torch.zeros_like(v)) :: The value is repaired after the root, by a mask, a small number or a clamp. But the root itself still gets a 0, and on the way back its rule runs.
-        v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the others are no longer right to six digits.
+        v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the result is no longer right to six digits.
         v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: You divide by the *square* of the length. The root is missing.
         v / torch.sqrt((v * v).sum() + 1e-6) :: Finite, but short vectors are no longer right: 0.000001 is as large as the square of a vector that is 0.001 long.
         v / ((v * v).sum() ** 0.5 + 1e-6) :: The small number is added *behind* the root. The root itself still gets a 0, and its slope there is infinite.
         v / torch.sqrt(torch.where(v != 0, v * v, 1.0).sum()) :: You replace every *entry* that is 0, so a vector with one 0 in it gets the wrong length. Replace the sum, where it is 0.
         v / torch.sqrt(torch.where((v * v).mean() > 0, (v * v).mean(), 1.0)) :: That is the mean of the squares. The length is the root of their *sum*.
         torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.
-        v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: You divide by the sum of the sizes. The length is the root of the sum of squares.
+        v / torch.where(abs(v).sum() > 0, abs(v).sum(), 1.0) :: You divide by the sum of the absolute values. The length is the root of the sum of squares.
         v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0).sqrt().detach() :: The values are right. But the length is detached, and it depends on $v$: its part of the gradient is lost.
-        v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Anything but 0 has a direction: a much smaller number, or `where`.
+        v / torch.sqrt((v * v).sum().clamp(min=1.0)) :: The clamp is so high that vectors shorter than 1 are not made longer. Every vector but 0 has a direction: clamp at a much smaller number, or use `where`.
         abs(v) / torch.sqrt((v * v).sum() + 1e-12)   :: `abs` does not belong there: a direction has signs.
-        v / v.abs().max()                            :: You divide by the largest size. The length is the root of the sum of squares.
+        v / v.abs().max()                            :: You divide by the largest absolute value. The length is the root of the sum of squares.
         return 1.0 * v                               :: That is `v`, unchanged. A direction has length 1: divide by the length.
         v / torch.sqrt((v * v).sum()).clamp(min=1e-6) :: What is done *after* the root comes too late: the root itself still gets a 0, and its rule divides by it. The clamp, or the small number, belongs under the root.
         v / (abs(v) + 1e-12)                         :: Each entry is divided by its own size, so only signs are left. The whole vector is divided by one length.

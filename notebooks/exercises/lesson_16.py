@@ -329,7 +329,7 @@ EXERCISES: list[Exercise] = [
         torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T) => -torch.func.vmap(torch.func.grad(loss), in_dims=(None, None, 0, 0))(w, b, X, T)              :: The sign is wrong. The minus belongs to the step, not to the gradient.
         """),
     exercise(r"""
-        16.5 more rules for it
+        16.5 more rules for the interpreter
         solution: Richer
         probe: _rules
         why: $\exp$ is its own derivative: take it at the value, and multiply by the tangent. A difference moves as fast as the difference of the speeds.

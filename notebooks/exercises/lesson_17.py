@@ -116,7 +116,7 @@ def _epochs(epoch) -> Iterator[tuple]:
     if torch.equal(before, after):
         done = "A backward pass has run, but nothing" if model[0].weight.grad is not None else "Nothing"
         raise Complaint(
-            f"{done} has moved the weights. What does that? (`optimizer.step()`, after the pass of each batch, if the gradients are not 0.)"
+            f"{done} has moved the weights. What moves them is `optimizer.step()`, after the pass of each batch, if the gradients are not 0."
         )
     yield ("Backward passes and steps for one batch:", f"{len(passes)} and {optimizer.taken}")
     yield "The first layer after one batch", after
@@ -238,7 +238,7 @@ def _of_lengths(seen: dict) -> str:
     """Whether wrong lengths come from the samples or from what is computed for each of them."""
     if not np.allclose(seen.get("For 1 sample", np.inf), 0.975132, rtol=1e-3):
         return (
-            "For a single sample it is wrong already, so look at what you compute of its gradients: square *every* entry of "
+            "It is wrong even for a single sample, so look at what you compute from its gradients: square *every* entry of "
             "*all* tensors, add, and take one root at the end."
         )
     return "For a single sample it is right, for several it is not. Which samples, and which labels, are in the loss of sample `i`?"
@@ -300,7 +300,7 @@ EXERCISES: list[Exercise] = [
             gradients = conv + linear  # ReLU, pooling, flatten and dropout learn nothing
         counts: 1
         rtol: 1e-4
-        why: A window is used at all places of the picture, so it costs 9 weights and not 9 for each pixel. Nearly all numbers are in the linear layer.
+        why: A window is used at every position of the picture, so it costs 9 weights, not 9 for each pixel. Nearly all numbers are in the linear layer.
         shows: 2,730 numbers, and one backward pass finds a gradient for each of them.
         look conv: How many numbers does one window have, and how many windows are there? And the biases?
         look pooled: What becomes of 8 × 8 if only one of each 2 × 2 is kept? And how many such pictures are there?
@@ -395,9 +395,9 @@ EXERCISES: list[Exercise] = [
         solution: saliency
         probe: _asked
         why: One loss and one pass, with the picture as the only input that asks for a gradient. `abs()` keeps the size, and `reshape(8, 8)` turns it into a picture.
-        shows: The map of the lesson, for any picture and any model.
+        shows: The lesson's map, for any picture and any model.
         look: The loss, its gradient with respect to `x`, its size, and 8 × 8. Which of the four is not there yet?
-        hint: The loss is the one of the lesson: `cross_entropy` of the scores of `x`.
+        hint: The loss is the same as in the lesson: `cross_entropy` of the scores of `x`.
         hint: `g` has the shape of `x`, `(1, 1, 8, 8)`. Drop the sign and make it 8 × 8.
         hint: `return g.abs().reshape(8, 8)`
 
@@ -433,7 +433,7 @@ EXERCISES: list[Exercise] = [
         otherwise: _of_steps
         why: `g.sign()` is $+1$ or $-1$ for each pixel, the direction in which the loss grows. `eps` times that is added to the picture, and `clamp` keeps it a picture.
         shows: It is the gradient of the saliency map again, but now you take a step along it.
-        look: Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and ends between 0 and 1. Does it?
+        look: Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and the result is between 0 and 1. Is it so in yours?
         hint: The formula is above the picture of the fooled digit.
         hint: `g.sign()` is 1, 0 or −1 for each pixel.
         hint: `return (picture + eps * g.sign()).clamp(0, 1)`
@@ -502,7 +502,7 @@ EXERCISES: list[Exercise] = [
         sum((g * g).sum() for g in grads)              :: The root is missing: that is the square of the length.
         sum((g * g).sum() for g in grads) ** 2         :: You square once more. The length is the *root* of the sum: `** 0.5`.
         sum(g.norm() for g in grads)                   :: Lengths of parts do not add up to the length of the whole: squares do.
-        sum(g.abs().sum() for g in grads)              :: That is the sum of the sizes. The length squares, adds and takes the root.
+        sum(g.abs().sum() for g in grads)              :: That is the sum of the absolute values. For the length, square the entries, add them up and take the root.
         sum(g.sum() for g in grads)                    :: Plus and minus cancel in that sum. Square first.
         grads[0].norm()                                :: Only the first weight tensor. You need all of them together.
         grads[-1].norm()                               :: Only the last bias. You need all weights together.
@@ -515,7 +515,7 @@ EXERCISES: list[Exercise] = [
         sum((g * g).sum() for g in grads[:4]).sqrt()   :: Only the first four tensors are counted. A model may have more of them: take all of `grads`.
         sum((g * g).sum() for g in grads).sqrt() / len(grads) :: You divide by the number of tensors. A length involves no division.
         grads[0].sum()                                 :: That adds up the entries of the first tensor. All of them count, squared: add the squares, and take the root.
-        sum(abs(g).max() for g in grads)               :: Those are the largest entries of the tensors. The length squares *every* entry, adds them all up, and takes one root.
+        sum(abs(g).max() for g in grads)               :: Those are the largest entries of the tensors. For the length, square *every* entry, add them all up, and take one root.
         """),
     exercise(r"""
         17.6 make it a 9
@@ -539,7 +539,7 @@ EXERCISES: list[Exercise] = [
         eps * => :: `eps` is missing: each pixel moves by 1.
         g.sign() => g.abs() :: The sizes give no direction: with `abs()` every pixel gets lighter.
         x = (x - eps * g.sign()).clamp(0, 1) => x = (x - 0.1 * g.sign()).clamp(0, 1) :: 0.1 is the size in one call. Use `eps`.
-        x = (x - eps * g.sign()).clamp(0, 1) => x = (-eps * g.sign()).clamp(0, 1) :: That is the step alone. Take it from `x`.
+        x = (x - eps * g.sign()).clamp(0, 1) => x = (-eps * g.sign()).clamp(0, 1) :: That is the step alone. Subtract it from `x`.
         x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * g.sign() / g.norm()).clamp(0, 1) :: You divide by the length of the gradient, so the pixels do not move by `eps`.
         cross_entropy(model(x), target) => cross_entropy(model(x), model(x).argmax(1)) :: That is the loss of what the network says now: the picture becomes more of what it is. Use `target`.
         cross_entropy(model(x), target) => cross_entropy(model(picture), target) :: The loss is that of the first picture, and `x` is not in it.

@@ -254,7 +254,7 @@ QUESTIONS: list[Question] = [
         truth: _zeros()
         counts: True
         found: Yes: 3 + 2 + 1, everything to the right of the diagonal.
-        missed: Position 0 may not see three others, position 1 two, position 2 one: 6.
+        missed: Three keys are hidden from position 0, two from position 1, one from position 2: 6.
 
         10 :: That is how many are *left*: 1 + 2 + 3 + 4. The other 6 are 0.
         4  :: The diagonal stays: a position may look at itself.
@@ -285,7 +285,7 @@ QUESTIONS: list[Question] = [
         18.e how many of six positions a centred model reads at position 2
         truth: len(reads(lambda x: _causal(x - x.mean(0)), _table(6, 2), 2))
         counts: True
-        found: Yes: the mean is made of all six. The mask in the head comes too late.
+        found: Yes: the mean is taken over all six. The mask in the head comes too late.
         missed: The mean over the positions contains all six, and it was taken before the mask: 6.
 
         3 :: The mask allows positions 0, 1 and 2. But the mean that was subtracted first contains all six.
@@ -395,7 +395,7 @@ EXERCISES: list[Exercise] = [
         return attention(k, q, v, causal) :: `q` and `k` are swapped: there is a row for each *key* in your table.
         math.sqrt(q.shape[-1]) => math.sqrt(len(q)) :: That is the root of the number of queries (or of samples). $d$ is the length of one query: `q.shape[-1]`.
         k.transpose(-2, -1) => k.T :: `k.T` swaps *all* axes, which is right for one table only. For a batch, swap the last two: `k.transpose(-2, -1)`.
-        dim=-1 => dim=1 :: Axis 1 is the axis of the keys only without a batch. The last axis always is: `dim=-1`.
+        dim=-1 => dim=1 :: Axis 1 is the axis of the keys only if there is no batch. With or without one, the last axis is that of the keys: `dim=-1`.
         scores.masked_fill(later, float("-inf")) => scores - later * float("inf") :: Where nothing should be hidden that is $0 \cdot \infty$, and so `nan` (lesson 14). `masked_fill` writes only where `later` is True.
         if causal: => if not causal: :: The condition is reversed: you mask when `causal` is False.
         """),

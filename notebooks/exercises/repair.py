@@ -184,7 +184,7 @@ def _in_expressions(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDe
             if len(places_alike) > 1:
                 look = f"Look at {shown(places_alike[0][0])}: {hint}"
                 every = _with(tree, {id(node): new for node, new in places_alike}, parents)
-                yield f"{look} It is there {len(places_alike)} times.", every
+                yield f"{look} It appears {len(places_alike)} times.", every
         alike.clear()
 
 

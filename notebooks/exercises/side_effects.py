@@ -124,8 +124,8 @@ def _said(fact: Fact, now: Any) -> str:
     if fact.kind == HOOKS:
         if (now or 0) < fact.value:
             return (
-                f"Your function removes hooks from `{name}` that it did not put there. Remove your own, by the "
-                "handle that registering gave you."
+                f"Your function removes hooks from `{name}` that it did not put there. Remove only "
+                "your own, by the handle that you got when you registered it."
             )
         return (
             f"Your function leaves a hook on `{name}`. It would be called in every later pass: remove it by its "
@@ -135,7 +135,7 @@ def _said(fact: Fact, now: Any) -> str:
         mode = "eval" if fact.value else "train"
         back = "train" if fact.value else "eval"
         return f"`{name}` is left in {mode} mode, and the caller doesn't know. Put it back at the end: `{back}()`."
-    return f"Your function changes the list `{name}`: it holds other items than before. Use the caller's list as it is."
+    return f"Your function changes the list `{name}`: it now holds different items. Use the caller's list as it is."
 
 
 @contextmanager

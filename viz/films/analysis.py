@@ -350,12 +350,12 @@ class SceneAnalysis:
             return pace.max(axis=1, keepdims=True) + self.grad - self.value < TINY
 
     def inputs_moved(self) -> list[str]:
-        """The leaves that are not parameters, and move."""
+        """The leaves that move although they are not parameters."""
         moves = self.moved.any(axis=0) & ~self.table.trained
         return [name for name, does in zip(self.table.names, moves, strict=True) if does]
 
     def never_moved(self) -> set[str]:
-        """The leaves that get a gradient in most frames, large enough to move them, and have one value in all frames."""
+        """The leaves that get a gradient in most frames, large enough to move them, but never change."""
         known = self.update != NONE
         still = ((self.update == -np.inf) | ~known).all(axis=0) & (self.value == self.value[:1]).all(axis=0)
         still &= (known.sum(axis=0) >= PERSISTS) & self.table.trained

@@ -115,8 +115,8 @@ class Film(Played):
     ) -> None:
         """``loss.backward(...)`` with the same arguments, and a frame if this step is to be filmed.
 
-        Raises what backward raises, and TypeError for a loss that is not a tensor. Whatever goes wrong while looking is a line
-        in ``notes``, never an exception.
+        Raises what backward raises, and TypeError for a loss that is not a tensor. Anything that goes wrong while looking
+        becomes a line in ``notes``, never an exception.
         """
         if not is_tensor(loss):
             got = type(loss).__name__

@@ -136,8 +136,8 @@ class PassHooks:
         self.leaves = []
 
     def _first_look(self) -> None:
-        """Find what only a full look shows: weights that are equal in all units, as their gradients are, and the number of
-        classes."""
+        """Find what only a full look shows: weights that, like their gradients, are equal in all units; and the
+        number of classes."""
         scene, info = self.scene, self.info
         axes = {
             a.leaf: axis

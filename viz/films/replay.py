@@ -28,7 +28,7 @@ from ..show.payload import describe
 from .norms import numbers
 from .scene import Scene, operation
 
-MOST, LARGEST = 600, 1 << 24  # to step through a pass in a film: nodes at most; numbers held at most
+MOST, LARGEST = 600, 1 << 24  # to step through a pass in a film: at most this many nodes, and numbers held
 CUSTOM = "saved_tensors"  # the attribute of a custom function with everything it keeps
 
 
@@ -93,7 +93,7 @@ class SceneInfo:
             self.held += sum(size_of(t.shape) for t in every if t is not None)
 
     def saved(self, nodes: list[Any]) -> dict[tuple, tuple[Any, int]] | None:
-        """The tensors that the nodes keep, and how often each was written to; None if they have already been freed."""
+        """The tensors that the nodes keep, and how many times each was written to; None if they have already been freed."""
         if self.why:
             return None
         try:

@@ -101,7 +101,7 @@ class Still:
         return sorted(marks, key=lambda mark: mark[0] != "line")
 
     def _headline(self) -> Mark:
-        """The loss from first to last, and the first finding: of its later sentences, those that fit."""
+        """The loss from first to last, and the first finding, with as many of its later sentences as fit."""
         known, room = [x for x in self.film.losses if x is not None], self.wide - 24
         said = [f"Loss {loss_text(known[0])} → {loss_text(known[-1])}."] if known else []
         said += [part for f in self.film.findings[:1] for part in re.split(r"(?<=[.?]) ", f.text)]
@@ -153,7 +153,7 @@ class Still:
         else:  # one arrow into each row
             spine = pairwise(complex(self.x + 24, self.y(r)) for r in range(len(look.rows)))
             ways = [*zip(([a + 1j, b - 1j] for a, b in spine), look.into[k, 1:], strict=True)]
-        shared = any(len(way) == 4 for way, _ in ways)  # the room between rows, by two arrows
+        shared = any(len(way) == 4 for way, _ in ways)  # the space between two rows, next to two arrows
         for way, decade in ways:
             most = min(7.0, self.pitch * (0.16 if shared else 0.42))
             part = np.clip((decade - self.low) / (self.high - self.low), 0, 1)

@@ -125,7 +125,7 @@ def _axes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
                 continue
             read = signed(info.fixed[f].get("_saved_dim", 1 if name in ("NllLoss", "Index") else -1))
             read, of, square = read % len(shape), dim % len(shape), shape[-1] == shape[-2]
-            # any matrix may relate clusters and their points, a square one two kinds of things
+            # any matrix may relate clusters and their points; a square one may relate two kinds of things
             unsure = {"Mm": not square, "Index": square or len(shape) > 2}.get(name, False)
             if of != read and not unsure and _shape(info, f, 1)[-2:] == shape[-2:]:
                 text = (

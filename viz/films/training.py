@@ -44,7 +44,7 @@ class TrainingState:
         # name -> first step: parameters that no gradient reached; of a trained model, those that do not require grad;
         # leaves whose old gradient was added to a new one, and used; modules in eval mode
         self.missing: dict[str, int] = {}
-        self._idle: dict[str, tuple[Any, int]] = {}  # these parameters, and how often each was written to
+        self._idle: dict[str, tuple[Any, int]] = {}  # these, and how many times each was written to
         self.frozen: dict[str, int] = {}
         self.added: dict[str, int] = {}
         self.in_eval: dict[str, int] = {}
@@ -92,7 +92,7 @@ class TrainingState:
         self._idle.setdefault(name, (weak(p), getattr(p, "_version", 0)))
 
     def look(self, step: int) -> None:
-        """Note modules in eval mode, and parameters that moved after all: by the gradient of a pass that is not filmed."""
+        """Note modules in eval mode, and parameters that moved after all, by the gradient of a pass that is not filmed."""
         for name, (ref, version) in self._idle.items():
             if getattr(ref(), "_version", version) != version:
                 self.missing.pop(name, None)

@@ -41,7 +41,7 @@ _MISSING = {"value": "not kept", "grad": "None"}  # the text in a box without nu
 
 def paint(p: Picture, at: Places, *, standalone: bool = True, grads: bool = True) -> str:
     """The SVG text. ``standalone`` paints a background, the values in the boxes, tooltips, and a style for dark pages;
-    without ``grads``, not the gradients of a recorded pass."""
+    without ``grads`` it leaves out the gradients of a recorded pass."""
     w, h = _n(at.width), _n(at.height)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="viz-graph viz-{p.view}" viewBox="0 0 {w} {h}" width="{w}" '

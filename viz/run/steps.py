@@ -70,7 +70,7 @@ class Step:
     accumulate: Accumulated | None = None
     # why the parts that were sent do not add up to what the rule received: a hook, or the engine
     wrong: str | None = None
-    # two mistakes of an engine: which nodes had not sent their part yet, and how often the node had fired before
+    # two mistakes of an engine: which nodes had not sent their part yet, and how many times the node had already fired
     early: list[Function] = field(default_factory=list)
     again: int = 0
     ready: list[Function] = field(default_factory=list)

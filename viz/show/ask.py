@@ -17,7 +17,7 @@ from ..read.values import nested
 
 MODES = ("gradients", "order")
 HOOK = "a hook changed it"  # how explain.py ends its sentence about a total that is not the sum of its parts
-NAN = "Only 0 · ∞, 0/0 and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
+NAN = "0 · ∞, 0/0, ∞/∞ and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
 SMALL = 12  # for an answer with more entries, only its shape is asked for
 
 

@@ -140,13 +140,13 @@ def step(
     """Run backward from ``tensors`` (one, several, or a list) exactly as ``.backward()`` would; return a stepper through it.
 
     * view, direction, fold, names, saved, seconds: as in ``viz.draw``; by default the pane takes, from the same
-      pictures, the one that fits its window. Boxes open where they are.
+      pictures, the one that fits its window. A box opens in place.
     * gradient, inputs, retain_graph, create_graph: as in ``backward``. gradient is needed for a tensor that is not a single
       number (a list for several).
-    * check: compare each node's rule with a finite difference, and mark the nodes (True).
+    * check: compare each node's rule with a finite difference, and mark the nodes (on by default).
     * forward: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
       in ``viz.draw``.
-    * ask: None, "gradients" or "order": predict before a step shows; the first ``given`` steps are shown as a worked example.
+    * ask: None, "gradients" or "order": predict before a step is shown; the first ``given`` are a worked example.
     * insist: for a test, each question must be answered, or shown on request, before the next; the questions cannot be
       switched off.
 

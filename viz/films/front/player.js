@@ -114,7 +114,7 @@ class Player extends Playable {
     if (flag) text = flag.text;
     else if (x >= at.ribbonX && y > TOP && y < at.bottom) {
       const frame = this.nearest(view, x), r = Math.ceil((y - TOP) / at.pitch), i = scene.inScene.get(frame);
-      text = i === undefined ? `step ${film.steps[frame]}: another graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${normText(film.into(scene, i, r))}${isKnown(film.into(scene, i, r)) ? `, ${normText(film.into(scene, i, r) - film.into(scene, i, 1))} of the top row` : ""}`;
+      text = i === undefined ? `step ${film.steps[frame]}: a different graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${normText(film.into(scene, i, r))}${isKnown(film.into(scene, i, r)) ? `, ${normText(film.into(scene, i, r) - film.into(scene, i, 1))} of the top row` : ""}`;
     } else if (x >= at.ribbonX && y < TOP) { const frame = this.nearest(view, x); text = `step ${film.steps[frame]}: loss ${lossText(film.losses[frame])}`; }
     else text = whatIsAt(film, scene, view.i, at, x, y)?.text;
     this.tip.hidden = !text;
@@ -286,9 +286,9 @@ class Player extends Playable {
     const text = (svg, x, label) => svg.append(s("text", { x, y: 26, "text-anchor": "middle" }, label));
     const widths = s("svg", { width: 36 * ticks.length, height: 29, role: "img", "aria-label": `arrow width from 1e${low} to 1e${high}, logarithmic` });
     ticks.forEach((t, n) => { const w = wide(t); widths.append(s("rect", { x: 36 * n, y: 9 - w / 2, width: 29, height: w, fill: k.steady })); text(widths, 36 * n + 15, `1e${t}`); });
-    const change = s("svg", { width: 142, height: 29, role: "img", "aria-label": "arrow colour: change since the frame before, from halved over steady to doubled" });
+    const change = s("svg", { width: 142, height: 29, role: "img", "aria-label": "arrow colour: change since the frame before, from halved through steady to doubled" });
     [["≤ ÷2", "down-2"], ["", "down-1"], ["± 10 %", "steady"], ["", "up-1"], ["≥ ×2", "up-2"]].forEach(([label, c], n) => { change.append(s("rect", { x: 28 * n, y: 5, width: 27, height: 8, fill: k[c] })); if (label) text(change, 14 + 28 * n, label); });
-    const ramp = s("svg", { width: 304, height: 29, role: "img", "aria-label": `ribbon colour ${each ? "from each row's least norm to its largest" : `from 1e${low} to 1e${high}`}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
+    const ramp = s("svg", { width: 304, height: 29, role: "img", "aria-label": `ribbon colour ${each ? "from each row's smallest norm to its largest" : `from 1e${low} to 1e${high}`}, logarithmic; dot zero, hatched NaN or Inf, line not computed` });
     const [from, to] = each ? [0, 1] : [low, high];
     for (let n = 0; n < 60; n++) ramp.append(s("rect", { x: 18 + 2.6 * n, y: 4, width: 3, height: 10, fill: k.ramp(n / 59) }));
     for (const t of each ? [0, 1] : ticks) text(ramp, 18 + (156 * (t - from)) / (to - from), each ? ["least", "most"][t] : `1e${t}`);
