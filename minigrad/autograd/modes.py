@@ -44,7 +44,7 @@ class Local(threading.local):
         return getattr(self.modes, name)
 
     def update(self, **changes: object) -> Modes:
-        """Change some of the modes. Returns the old ones, to be restored in `modes` (followed by `settle`)."""
+        """Change some modes. Returns the old ones, to be restored in `modes` (followed by `settle`)."""
         before = self.modes
         self.modes = announced(before._replace(**changes))
         return before

@@ -57,9 +57,7 @@ class Sheet:
             if found := LINE.fullmatch(line):
                 self.stated.setdefault(found[1], []).append((found[2].strip(), found[3] or ""))
             elif line.strip() and not line.startswith(" "):
-                raise ValueError(
-                    f"{self.id}: `{line}` does not begin with a word that an exercise's text can use."
-                )
+                raise ValueError(f"{self.id}: `{line}` does not begin with a word that a sheet can use.")
 
     def text(self, word: str) -> str:
         """The text given under this word; "" if nothing is."""
