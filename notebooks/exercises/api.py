@@ -251,7 +251,7 @@ class _Count:
         surprises = f"{', '.join(self.surprises)} worth a second look" if self.surprises else ""
         return [
             ("Predicted", self.predicted, _left(self.questions, self.made, "not made")),
-            ("Surprising", f"{len(self.surprises)} of {len(self.made)}", surprises),
+            *([("Surprising", f"{len(self.surprises)} of {len(self.made)}", surprises)] if self.made else []),
             ("Solved", self.solved, _left(self.exercises, self.right, "open")),
         ]
 
