@@ -63,14 +63,16 @@ def test_a_record_that_was_ended_is_continued(tmp_path):
         tmp_path / "tests" / "test_x.py",
         tmp_path / "tests" / "test_y.py",
     )
-    code.write_text("def f(a):\n    if a:\n        return 1\n    return 2\n")
+    code.write_text("def f(a):\n    if a:\n        return 1\n    return 2\n", encoding="utf-8")
     (tmp_path / "viz" / "__init__.py").touch()
     (tmp_path / "tests" / "__init__.py").touch()
     for name in ("tests/early.py", "tools/lines_of_tests.py", "tools/__init__.py"):
         (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    first.write_text("from viz.x import f\n\n\ndef test_one():\n    assert f(True) == 1\n")
-    second.write_text(first.read_text().replace("True", "False").replace("== 1", "== 2"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    first.write_text("from viz.x import f\n\n\ndef test_one():\n    assert f(True) == 1\n", encoding="utf-8")
+    second.write_text(
+        first.read_text(encoding="utf-8").replace("True", "False").replace("== 1", "== 2"), encoding="utf-8"
+    )
     to = tmp_path / "build" / "lines.jsonl"
     lines = record(tmp_path, to, ["viz/x.py"], ["tests"])
     assert lines.tests("viz/x.py", 3) == ["tests/test_x.py::test_one"]
@@ -80,5 +82,5 @@ def test_a_record_that_was_ended_is_continued(tmp_path):
     to.write_text(whole[: len(whole) * 3 // 4], encoding="utf-8")  # ended while the second line was written
     assert [*recorded(to)] == ["tests/test_x.py"]
     record(tmp_path, to, ["viz/x.py"], ["tests"])
-    code.write_text(code.read_text().replace("2", "2 + 0"))
+    code.write_text(code.read_text(encoding="utf-8").replace("2", "2 + 0"), encoding="utf-8")
     assert record(tmp_path, to, ["viz/x.py"], ["tests"]).tests("viz/x.py", 4)
