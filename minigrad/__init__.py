@@ -34,7 +34,7 @@ same errors, as far as it implements PyTorch.
 
 Besides these: autograd/ has further modules (its docstring lists them); creation, random and mersenne make tensors; nn/,
 optim/, utils/ and serialization are what training needs; dtypes, devices, printing and tensor_methods describe tensors;
-basics raises errors, of which messages has the long texts; missing says what PyTorch has and minigrad lacks (pytorch_names lists it).
+basics raises errors (messages has their long texts); missing says what only PyTorch has (pytorch_names lists it).
 
 Tensor's methods are attached below, all in one place.
 """
