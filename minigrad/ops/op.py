@@ -78,19 +78,10 @@ class Op:
 
     def find_saved(self) -> None:
         """Work out what a node of this operation saves: what its rules read."""
-        shapes, sizes = ([n + end for n in self.inputs] for end in ("_sym_sizes", "_sym_numel"))
-        # what a rule may read, in the order in which a call lays it out
-        values = dict(input=self.inputs, result=self.outputs, shape=shapes, size=sizes, param=self.params)
-        layout = [(n, (source, i)) for source, names in values.items() for i, n in enumerate(names)]
-        readable = dict(reversed(layout))
         # what each rule reads besides the gradient, its first argument, and the mask, if it takes one
         self.reads = {n: [p for p in parameters_of(r)[1:] if p != MASK] for n, r in self.rules.items()}
         self.saves = tuple(sorted({n for read in self.reads.values() for n in read}))
-        for n in self.saves:
-            if n not in readable and n.removeprefix("_") not in readable:
-                raise TypeError(f"op({self.name!r}): a rule reads {n!r}: not an input, output or parameter")
-        # where each saved value comes from: ("input" | "result" | "param" | "shape" | "size", position)
-        self.sources = [readable.get(n) or readable[n.removeprefix("_")] for n in self.saves]
+        self.sources = [self.source_of(n) for n in self.saves]
         self.guards = [self.guard_of(n) for n in self.saves]
         self.guarded = any(g is not None for g in self.guards)
         self.saved_inputs = tuple([i for i, (s, _) in enumerate(self.sources) if s == "input"])
@@ -100,16 +91,30 @@ class Op:
         # positions of the values freed after use: an index holds tensors too
         self.freed = {*self.saved_tensors, *[i for i, n in enumerate(self.saves) if n == "indices"]}
         self.all_freed = (None,) * len(self.saves) if len(self.freed) == len(self.saves) else None
-        self.shared = any(self.sharing(n) for n in self.rules)  # whether one rule gives several gradients
+        # whether one rule gives several gradients
+        self.shared = any(MASK in parameters_of(rule) for rule in self.rules.values())
         # each rule, with the positions in `saves` of what it reads
         self.readers = [(r, [self.saves.index(n) for n in self.reads[i]]) for i, r in self.rules.items()]
         # the positions of what is saved in (None, *inputs, *results, *shapes, *sizes, *params); shapes and
         # sizes are laid out only if a rule reads one
-        laid_out = [s for _, s in layout if self.saves_sizes or s[0] not in ("shape", "size")]
-        self.positions = [1 + laid_out.index(s) for s in self.sources]
+        count, sizes = len(self.inputs), 1 + len(self.inputs) + len(self.outputs)
+        starts = {"input": 1, "result": 1 + count, "shape": sizes, "size": sizes + count}
+        starts["param"] = sizes + 2 * count * self.saves_sizes
+        self.positions = [starts[source] + i for source, i in self.sources]
         self.select_saved = chooser(self.positions)
 
     # ------------------------------------------------------------ what a rule reads
+
+    def source_of(self, name: str) -> tuple[str, int]:
+        """Where what a rule reads under this name comes from: (source, position)."""
+        for n in (name, name.removeprefix("_")):
+            for source, names in (("input", self.inputs), ("result", self.outputs), ("param", self.params)):
+                if n in names:
+                    return source, names.index(n)
+            whose, _, what = n.partition("_sym_")
+            if what and whose in self.inputs:
+                return {"sizes": "shape", "numel": "size"}[what], self.inputs.index(whose)
+        raise TypeError(f"op({self.name!r}): a rule reads {name!r}: not an input, output or parameter")
 
     def sharing(self, name: str) -> list[str]:
         """The inputs whose gradients this input's rule gives, if it gives several."""

@@ -127,12 +127,12 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
     `kernel` is the function's name in errors about a value of the wrong kind."""
 
     def decorate(run: Callable) -> Callable:
-        public = name or run.__name__
+        public, parsed = name or run.__name__, inspect.signature(run)
         kind_names = {"Tensor": "", "float": "Scalar", "Type": "dtype", "Ints": "ints", "Lengths": "size"}
 
         @functools.cache
         def signature(method: bool) -> Signature:
-            results = Signature(public, inspect.signature(run).parameters, kind_names)
+            results = Signature(public, parsed.parameters, kind_names)
             results.arrays, results.kernel = (), kernel
             return results if method else results.as_function()
 
@@ -162,11 +162,10 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                         raise
                 return call_with(run, own(), values)
 
-            first, shown = run.__code__.co_varnames[:1], "self" if method else "input"
-            if first in (("self",), ("input",)) and first != (shown,):
-                results = inspect.signature(run)
-                start, *others = results.parameters.values()
-                call.__signature__ = results.replace(parameters=[start.replace(name=shown), *others])
+            parameters = [*parsed.parameters.values()]
+            if parameters and parameters[0].name in ("self", "input"):
+                parameters[0] = parameters[0].replace(name="self" if method else "input")
+            call.__signature__ = parsed.replace(parameters=parameters)
             call.__name__ = call.__qualname__ = public
             call.signature, call.__doc__ = own, about(run.__doc__ or "", method)
             return call
@@ -232,7 +231,7 @@ def add_form(place: dict[str, object], name: str, call: Callable) -> None:
         forms, method = [*getattr(known, "forms", [known]), call], place is METHODS
         call = call_forms(name, forms, method)
         described(call, name, doc_of_forms(name, forms, method), forms[-1].signature(), method)
-        call.__signature__ = common_signature([inspect.signature(form) for form in forms])
+        call.__signature__ = common_signature([form.__signature__ for form in forms])
     place[name] = call
 
 
