@@ -122,8 +122,8 @@ def _letter(got: Any, words: Words, options: Words) -> Any:
         got = got[0]
     if not isinstance(got, str):
         return _letter_of_value(got, words, options) or got
-    said = re.sub(r"^(?:(?:it is|it's|i think|i guess) +)+(?=\W*[a-z]\W*$)", "", typed.tidy(got))
-    word = re.sub(r"^(?:option|answer|letter|choice|curve)\b *", "", said)
+    bare = re.sub(r"^(?:(?:it is|it's|i think|i guess) +)+(?=\W*[a-z]\W*$)", "", typed.tidy(got))
+    word = re.sub(r"^(?:option|answer|letter|choice|curve)\b *", "", bare)
     marked = re.match(r"\(?([a-z])(?:[.:)] |,? because |, (?=[a-z]{2}))", word)
     if marked and options:  # "d) it was cut off"
         return marked[1]
@@ -156,9 +156,9 @@ def _letter_of_value(got: Any, words: Words, options: Words) -> str | None:
 
 def option(text: str, options: Words) -> str | None:
     """The letter of the option that this text means: its text, or a part that no other option has; words may be left out."""
-    said = _tokens(text)
-    plainly = {letter: " ".join(_content(_tokens(opt))) for letter, opt in options.items()}
-    return _option(said, options) or _option(_content(said), plainly)
+    given = _tokens(text)
+    plainly = {letter: " ".join(_content(_tokens(label))) for letter, label in options.items()}
+    return _option(given, options) or _option(_content(given), plainly)
 
 
 def _content(words: list[str]) -> list[str]:
@@ -168,29 +168,29 @@ def _content(words: list[str]) -> list[str]:
 def _with_these_numbers(text: str, options: Words) -> str | None:
     """The letter of the option with the same numbers, written differently: "4 x 4" for "(4, 4)"."""
 
-    def numbers(opt: str) -> Any:
+    def numbers(label: str) -> Any:
         try:
-            return typed.read(opt, max(len(re.findall(r"\d+", opt)), 2))
+            return typed.read(label, max(len(re.findall(r"\d+", label)), 2))
         except typed.Unreadable:
             return None
 
     given = numbers(text)
-    found = [letter for letter, opt in options.items() if isinstance(given, list) and numbers(opt) == given]
+    found = [key for key, label in options.items() if isinstance(given, list) and numbers(label) == given]
     return found[0] if len(found) == 1 else None
 
 
-def _option(said: list[str], options: Words) -> str | None:
-    if not said:
+def _option(got: list[str], options: Words) -> str | None:
+    if not got:
         return None
-    if said[0] in options and len(said) > 1 and _within(said[1:], _tokens(options[said[0]])):
-        return said[0]  # "b it raises an error"
-    whole = [letter for letter, opt in options.items() if said in list(_other_names(opt))]
-    if len(whole) == 1 or (len(said) == 1 and said[0] in map(str, range(1, len(options) + 1))):  # the third?
+    if got[0] in options and len(got) > 1 and _within(got[1:], _tokens(options[got[0]])):
+        return got[0]  # "b it raises an error"
+    whole = [letter for letter, label in options.items() if got in list(_other_names(label))]
+    if len(whole) == 1 or (len(got) == 1 and got[0] in map(str, range(1, len(options) + 1))):  # the third?
         return whole[0] if len(whole) == 1 else None
     for found in (
-        [letter for letter, opt in options.items() if _tokens(opt)[: len(said)] == said],
-        [letter for letter, opt in options.items() if _within(said, _tokens(opt))],
-        [letter for letter, opt in options.items() if len(said) > 2 and _in_order(said, _tokens(opt))],
+        [letter for letter, label in options.items() if _tokens(label)[: len(got)] == got],
+        [letter for letter, label in options.items() if _within(got, _tokens(label))],
+        [letter for letter, label in options.items() if len(got) > 2 and _in_order(got, _tokens(label))],
     ):
         if len(found) == 1:
             return found[0]
@@ -205,11 +205,11 @@ def _tokens(text: str) -> list[str]:
     return [re.sub(r"(?<=\w\w[^s])s$", "", word) for word in words]  # raise and raises are the same
 
 
-def _other_names(opt: str) -> Iterator[list[str]]:
+def _other_names(label: str) -> Iterator[list[str]]:
     """All names of an option: its whole text, and the parts before and after its colon, inside and outside its brackets."""
-    yield _tokens(opt)
-    inside = re.findall(r"\(([^()]*)\)", opt)
-    for part in (*opt.split(":", 1), re.sub(r"\([^()]*\)", "", opt), *", ".join(inside).split(", ")):
+    yield _tokens(label)
+    inside = re.findall(r"\(([^()]*)\)", label)
+    for part in (*label.split(":", 1), re.sub(r"\([^()]*\)", "", label), *", ".join(inside).split(", ")):
         yield _tokens(part)
 
 

@@ -60,7 +60,7 @@ def _with_hints(found: Exercise, card: Card) -> Any:
 def _hints(found: Exercise) -> list[str]:
     """Each hint as HTML; below the last one the hints to single parts, and where to find the solution."""
     hints = [paragraphs(text) for text in found.hints]
-    hints[-1] += "".join(fold(f"About `{name}`", paragraphs(told)) for name, told in found.about.items())
+    hints[-1] += "".join(fold(f"About `{name}`", paragraphs(advice)) for name, advice in found.about.items())
     if not _closed():
         hints[-1] += paragraphs(say("last hint", id=found.id))
     return hints
@@ -77,8 +77,8 @@ def _so_far(key: str) -> str:
 
 def _with_news(text: str) -> str:
     """The text, followed once by what the learner should know about the progress file."""
-    told = store.news()
-    return f"{text}\n\n{told}" if told else text
+    news = store.news()
+    return f"{text}\n\n{news}" if news else text
 
 
 def _as_written(exercise: Exercise, answers: tuple[Any, ...]) -> str:
@@ -98,10 +98,10 @@ def hint(exercise: str = "") -> Card:
     except lessons.Unknown as unknown:
         return _unknown(unknown)
     last, body = "" if _closed() else say("last hint", id=found.id), ""
-    for number, told in reversed([*enumerate(_hints(found), 1)]):
-        body = fold(f"Hint {number} of {len(found.hints)}", told + body)
+    for number, text in reversed([*enumerate(_hints(found), 1)]):
+        body = fold(f"Hint {number} of {len(found.hints)}", text + body)
     lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(found.hints, 1)]
-    lines += [f"{name}: {' '.join(told.split())}" for name, told in found.about.items()]
+    lines += [f"{name}: {' '.join(advice.split())}" for name, advice in found.about.items()]
     text = "\n".join(lines)
     return Card(
         "noted",
@@ -170,9 +170,9 @@ def _to_predict(found: Question) -> Card:
         from .field import field  # not before it is needed: the import takes a while
 
         kept = store.load()["guesses"].get(found.id)
-        told = None if kept is None else _predicted(found, kept, note=False)
+        earlier = None if kept is None else _predicted(found, kept, note=False)
         example = answers.example(plain(found.truth()))
-        return field(found.id, inline(found.asks), example, told, lambda text: _heard(found, text))
+        return field(found.id, inline(found.asks), example, earlier, lambda text: _heard(found, text))
 
     text = say("predict")
     body = heading(NOT_YET, f"Prediction {found.id}") + paragraphs(text)
@@ -210,12 +210,12 @@ def progress(lesson: int | str | None = None, *, save: str | Path | None = None)
     made, questions = (sum(len(getattr(c, of)) for c in counts.values()) for of in ("made", "questions"))
     surprised = sum(len(count.surprises) for count in counts.values())
     line = f"{name}: predicted {made} of {questions}, surprising {surprised}, solved {solved} of {exercises}"
-    told = store.news()
+    news = store.news()
     return Card(
         CORRECT if 0 < exercises == solved else "noted",
         line,
-        f"{line}\n{told}" if told else line,
-        heading(name, "your progress, which stays on this machine") + _table(head, rows) + paragraphs(told),
+        f"{line}\n{news}" if news else line,
+        heading(name, "your progress, which stays on this machine") + _table(head, rows) + paragraphs(news),
     )
 
 

@@ -104,7 +104,7 @@ def _place(file: str, line: int, code: str = "") -> str:
     return f"Line {line}" + (f", `{code[:100].replace('`', chr(39))}`" if code else "") + ": "
 
 
-def said(error: BaseException | None) -> str:
+def message_of(error: BaseException | None) -> str:
     """What the exception says, on one line. Empty if the learner's own exception class fails to print."""
     try:
         text = " ".join(str(error or "").split())
@@ -121,7 +121,7 @@ def place_of(error: BaseException) -> str:
 
 def in_plain_words(error: BaseException) -> str:
     """What happened and where, in a sentence or two."""
-    text = said(error)
+    text = message_of(error)
     text = next((say(key) for begins, key in TOLD.items() if text.startswith(begins)), text)
     message = f"{place_of(error)}**{type(error).__name__}**" + (f": {text}" if text else "")
     message += "" if message[-1] in ".!?" else "."
@@ -131,7 +131,7 @@ def in_plain_words(error: BaseException) -> str:
 
 def meaning(error: BaseException) -> str:
     """What an exception usually means, in a sentence or two; "" if its own message is clear, or if nothing is known."""
-    kind, text = type(error).__name__, said(error)
+    kind, text = type(error).__name__, message_of(error)
     if key := next((key for begins, key in TOLD.items() if text.startswith(begins)), ""):
         return say(key)
     if text.startswith("minigrad does not implement"):

@@ -149,8 +149,8 @@ def report(folder: Path, *, names: bool = False) -> str:
     for number in lessons.numbers():
         questions = (_prediction(one, handed_in) for one in lessons.questions(number).values())
         exercises = (_exercise(one, handed_in) for one in lessons.exercises(number).values())
-        if said := [*chain(*questions, *exercises)]:
-            parts += [f"## Lesson {number}", *said]
+        if sections := [*chain(*questions, *exercises)]:
+            parts += [f"## Lesson {number}", *sections]
     return "\n\n".join(parts) + "\n"
 
 

@@ -47,9 +47,9 @@ class Lettered:
 def _lettered(text: str) -> Lettered:
     """Read the question and the lines below it: a letter, `right` or the cause of that mistake, ` :: ` and the reply."""
     asks, *lines = textwrap.dedent(text).strip().split("\n")
-    said = {row[1]: (row[2], row[3]) for line in lines if (row := re.fullmatch(r"(\w) (.+?) +:: (.+)", line))}
-    right = next(letter for letter, (cause, _) in said.items() if cause == "right")
-    return Lettered(asks, right, said.pop(right)[1], said)
+    rows = {row[1]: (row[2], row[3]) for line in lines if (row := re.fullmatch(r"(\w) (.+?) +:: (.+)", line))}
+    right = next(letter for letter, (cause, _) in rows.items() if cause == "right")
+    return Lettered(asks, right, rows.pop(right)[1], rows)
 
 
 QUESTIONS = {

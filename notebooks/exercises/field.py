@@ -1,10 +1,10 @@
 """Widgets, for front ends that run them: the field of a prediction, so that a learner need not edit code, and the hints below
 the card of an exercise.
 
-    box = field("3.a", asks, example, told, answered)
+    box = field("3.a", asks, example, earlier, answered)
     box = with_hints(card, ["<p>...", "<p>..."], uncovered)
 
-`answered` gets what was typed and returns the card to show below; `told` is the card of an earlier prediction, or None. The
+`answered` gets what was typed and returns the card to show below; `earlier` is the card of an earlier prediction, or None. The
 drawing of the field is in field.js and field.css. Uses anywidget and ipywidgets, knows nothing of exercises.
 """
 
@@ -34,10 +34,10 @@ class Field(anywidget.AnyWidget):
 
 
 def field(
-    key: str, asks: str, example: str, told: Any | None, answer: Callable[[str], Any]
+    key: str, asks: str, example: str, earlier: Any | None, answer: Callable[[str], Any]
 ) -> ipywidgets.VBox:
     """The field, and below it the reply, which the notebook renders as it does any output."""
-    typed = Field(key=key, asks=asks, example=example, answered=told is not None)
+    typed = Field(key=key, asks=asks, example=example, answered=earlier is not None)
     below = ipywidgets.Output()
 
     def show(card: Any) -> None:
@@ -52,8 +52,8 @@ def field(
 
     box = ipywidgets.VBox([typed])
     box.add_class("prediction")
-    if told is not None:
-        show(told)
+    if earlier is not None:
+        show(earlier)
     typed.on_msg(hear)
     return box
 

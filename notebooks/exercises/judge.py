@@ -20,7 +20,7 @@ import minigrad
 from . import answers as reading
 from . import options, relations, repair
 from .afterwards import LARGE, SMALL, as_it_was
-from .blame import in_plain_words, meaning, said
+from .blame import in_plain_words, meaning, message_of
 from .bytecode import has_blank, unread, uses, values_of_the_notebook
 from .limits import OutOfTime, time_limit
 from .model import Complaint, Exercise, Wrong
@@ -456,7 +456,7 @@ def _shown(exercise: Exercise, value: Any) -> str:
 
 
 def _same_error(one: BaseException | None, other: BaseException | None) -> bool:
-    return type(one) is type(other) and said(one) == said(other)
+    return type(one) is type(other) and message_of(one) == message_of(other)
 
 
 def as_answers(exercise: Exercise, answer: Any) -> tuple:
@@ -592,7 +592,7 @@ def _stub(answer: Any) -> bool:
 def _of_a_blank(error: BaseException | None, answers: tuple) -> bool:
     """Whether an error comes from a `...` among answers that are not code."""
     codes = any(isinstance(answer, FunctionType | type) for answer in answers)
-    return error is not None and not codes and "ellipsis" in said(error).casefold()
+    return error is not None and not codes and "ellipsis" in message_of(error).casefold()
 
 
 def _first_difference(one: Observed, other: Observed, exercise: Exercise) -> int | None:

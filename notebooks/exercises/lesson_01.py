@@ -27,7 +27,7 @@ def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
 
     No h is a power of 2 and the first function has no symmetry; otherwise different mistakes would look alike.
     """
-    for told, f, x, h in (
+    for formula, f, x, h in (
         ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 3.0, 0.3),
         ("x**2 + x", lambda x: x**2 + x, -2.0, 0.7),
         ("1 / x", lambda x: 1 / x, 4.0, 1.5),
@@ -45,11 +45,11 @@ def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
             raise Complaint(
                 "`f` was not run at all for that number. A nudge runs it twice: a little to the right, a little to the left."
             )
-        yield f"For `{told}` at {x:g}, with h = {h:g}:", slope
+        yield f"For `{formula}` at {x:g}, with h = {h:g}:", slope
         if isinstance(slope, int | float) and abs(slope - central(f, x, h)) <= 1e-3 * abs(slope):
             continue  # right, however it was found
         steps = sorted({float(f"{(float(run) - x) / h:.3g}") for run in runs if isinstance(run, float | int)})
-        yield f"For `{told}` it runs `f` at x plus h times", steps
+        yield f"For `{formula}` it runs `f` at x plus h times", steps
 
 
 def places_of_a_nudge(seen: dict[str, Any]) -> str:

@@ -75,28 +75,28 @@ def picture_of(result: Any, leaves: dict[str, Any]) -> str:
 
 def one_by_one(pairs: Iterator[tuple[str, Any, Any]]) -> Seen:
     """The answers up to the first wrong one, which gets the reply."""
-    for label, said, so in pairs:
-        yield label, said
-        if said != so:
+    for label, answered, truth in pairs:
+        yield label, answered
+        if answered != truth:
             return
 
 
 def states(leaves: Any, asks: Any, has_function: Any) -> Seen:
     """Probe: for each tensor, whether the learner calls it a leaf, and so on."""
     tensors = eight()
-    said = {
+    answered = {
         "leaves": letters(leaves, "abcdefgh", "leaves"),
         "asks": letters(asks, "abcdefgh", "asks"),
         "has_function": letters(has_function, "abcdefgh", "has_function"),
     }
-    so = {
+    truth = {
         "leaves": ("is a leaf", lambda t: t.is_leaf),
         "asks": ("has requires_grad=True", lambda t: t.requires_grad),
         "has_function": ("has a grad_fn", lambda t: t.grad_fn is not None),
     }
     return one_by_one(
-        (f"`{letter}` {words}, you say", letter in said[name], look(tensor))
-        for name, (words, look) in so.items()
+        (f"`{letter}` {words}, you say", letter in answered[name], look(tensor))
+        for name, (words, look) in truth.items()
         for letter, tensor in tensors.items()
     )
 
@@ -139,14 +139,14 @@ def keepsakes() -> dict[str, set[str]]:
 def keeps(add: Any, mul: Any, scaled: Any, matmul: Any, why: Any) -> Seen:
     """Probe: which operands the learner thinks are kept."""
     answers = {"add": add, "mul": mul, "scaled": scaled, "matmul": matmul}
-    said = {name: set(letters(answer, "xwd", name)) for name, answer in answers.items()}
+    answered = {name: set(letters(answer, "xwd", name)) for name, answer in answers.items()}
     reason = read(why, "a", options=options.of("2.3"))
     if reason not in ("a", "b", "c"):
         raise Complaint("`why` should be one letter in quotes, from `a` to `c`.")
     for name, kept in keepsakes().items():
         for letter in "xwd":  # the reply is about the first that is wrong; the learner should find the others
-            if letter in said[name] ^ kept:
-                yield f"`{name}`", f"with {letter}" if letter in said[name] else f"without {letter}"
+            if letter in answered[name] ^ kept:
+                yield f"`{name}`", f"with {letter}" if letter in answered[name] else f"without {letter}"
                 return
         yield f"`{name}`", "as it is"
     yield "`why`", reason
@@ -184,14 +184,14 @@ def name_of(answer: Any) -> str | None:
 def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any) -> Seen:
     """Probe: the names that the learner expects, up to the first wrong one."""
     answers = {"minus": minus, "average": average, "larger": larger, "layer": layer, "no_bias": no_bias}
-    said = {name: name_of(answer) for name, answer in answers.items()}
-    for name, so in node_names().items():
-        if said[name] != name_of(so):
-            if said[name] not in known_names():
+    answered = {name: name_of(answer) for name, answer in answers.items()}
+    for name, truth in node_names().items():
+        if answered[name] != name_of(truth):
+            if answered[name] not in known_names():
                 raise Complaint(
-                    f"`{name}`: no operation called `{said[name][:30]}` ran there. Which operation *ran*? Its short name, and then `Backward0`."
+                    f"`{name}`: no operation called `{answered[name][:30]}` ran there. Which operation *ran*? Its short name, and then `Backward0`."
                 )
-            yield f"`{name}`", said[name]
+            yield f"`{name}`", answered[name]
             return
         yield f"`{name}`", "as it is"
 

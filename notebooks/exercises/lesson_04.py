@@ -82,7 +82,7 @@ def _orders() -> Iterator[tuple[list[str], tuple]]:
 
 
 def _wrong_orders() -> tuple[Wrong, ...]:
-    said = {
+    replies = {
         "15 h": "Of the two paths to `h` you took the shorter one first. When `h` fired, only the 5 from `k` had arrived; the 12 from `a` came too late.",
         "36 h": "`h` fired with the 12 from `a` alone. It has a second user, `k`, and the 5 from `k` came too late.",
         "0 h": "When `h` fired, nothing had arrived yet, neither from `k` nor from `a`. So it passed on a zero.",
@@ -100,7 +100,7 @@ def _wrong_orders() -> tuple[Wrong, ...]:
         usual = f"Fired too early: {fired}. Everything that uses a tensor must fire before it does: {users}."
         if len(early) > 1:
             usual += f" What came too late is lost, and {51 - found} of 51 is missing."
-        wrongs.append(Wrong(order, said.get(f"{found} {''.join(early)}", usual)))
+        wrongs.append(Wrong(order, replies.get(f"{found} {''.join(early)}", usual)))
     return tuple(wrongs)
 
 

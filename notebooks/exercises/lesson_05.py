@@ -63,10 +63,10 @@ def _pieces(accumulate) -> Iterator[tuple]:
         xs, ts = [x[cut] for cut in cuts], [t[cut] for cut in cuts]
         with unchanged({"w": {GRAD}}, w=w, xs=xs, ts=ts):
             accumulate(w, xs, ts)
-        said = f"{numbers} numbers in {pieces} piece{'s' * (pieces > 1)}"
-        yield f"w.grad after {said}", w.grad
+        case = f"{numbers} numbers in {pieces} piece{'s' * (pieces > 1)}"
+        yield f"w.grad after {case}", w.grad
         if w.grad is None or abs(w.grad.item() - (2 * (x - t) * x)[:numbers].mean().item()) > 0.01:
-            yield f"Backward passes for {said}", float(len(passes))
+            yield f"Backward passes for {case}", float(len(passes))
         if w.grad is not None and len(passes) != pieces:
             raise Complaint(
                 f"The number is right, but {len(passes) or 'no'} backward pass{'es' * (len(passes) != 1)} ran for {pieces} pieces. "

@@ -38,9 +38,9 @@ def has_a_rule(kind: type, name: str) -> None:
         raise Complaint(f"The class `{name}` has no method `backward`. That is where its rule belongs.")
 
 
-def handed_on(node: Any, grad: Any, inputs: int, told: str | None = None) -> tuple:
+def handed_on(node: Any, grad: Any, inputs: int, complaint: str | None = None) -> tuple:
     """The result of the node's rule: a tuple with an entry for each input."""
-    grads = unwritten(lambda: node.backward(grad), told or READ_ONLY)
+    grads = unwritten(lambda: node.backward(grad), complaint or READ_ONLY)
     if grads is None:
         empty = "an empty tuple, `return ()`: there is nothing behind a leaf"
         missing = "a tuple with an entry for each input" if inputs else empty
@@ -72,13 +72,13 @@ def arriving(*values: float) -> np.ndarray:
     return grad
 
 
-def unwritten(call: Callable[[], Any], told: str) -> Any:
+def unwritten(call: Callable[[], Any], complaint: str) -> Any:
     """The result of `call`; a Complaint if it writes into an array that arrived."""
     try:
         return call()
     except ValueError as error:
         if "read-only" in str(error):
-            raise Complaint(told) from None
+            raise Complaint(complaint) from None
         raise
 
 
@@ -135,9 +135,9 @@ def mul_probe(kind: Any) -> Iterator[tuple[str, Any]]:
     ):
         a, b, grad = leaf(a), leaf(b), arriving(grad)
         node = kind([a, b], {"self": a.data, "other": b.data})
-        told = f"{describe(a.data)} * {describe(b.data)}, with {describe(grad)} arriving"
+        product = f"{describe(a.data)} * {describe(b.data)}, with {describe(grad)} arriving"
         for name, part in zip(("first", "second"), handed_on(node, grad, 2), strict=True):
-            yield f"What goes to the {name} factor of `{told}`", part
+            yield f"What goes to the {name} factor of `{product}`", part
 
 
 def tanh_probe(kind: Any, tanh: Any) -> Iterator[tuple[str, Any]]:
@@ -183,7 +183,7 @@ def accumulate_probe(kind: Any) -> Iterator[tuple[str, Any]]:
         raise Complaint("`grad.copy` without brackets only names the method. Call it: `grad.copy()`.")
     yield "`x.grad` after `[1, 2]` has arrived", None if x.grad is None else np.array(x.grad)
     kept_itself = x.grad is not None and np.shares_memory(x.grad, first)
-    handed_on(nodes[0], arriving(10.0, 20.0), 0, told=ALIASED if kept_itself else None)
+    handed_on(nodes[0], arriving(10.0, 20.0), 0, complaint=ALIASED if kept_itself else None)
     yield "`x.grad` after `[10, 20]` has arrived as well", np.array(x.grad)
     yield (
         "Another leaf had received the same array `[1, 2]`, and nothing since. Its `.grad`",
@@ -275,13 +275,13 @@ def on_the_diamond(run: Callable) -> str:
     wrong = next((name for name, _ in received if fired[name] != [due[name]]), None)
     wrong = wrong or next((name for name in due if not fired[name]), None)
     if wrong is None:
-        told = "each node fires once"
+        finding = "each node fires once"
     elif not fired[wrong]:
-        told = f"{wrong} never fires"
+        finding = f"{wrong} never fires"
     else:
         times = "once" if len(fired[wrong]) == 1 else f"{len(fired[wrong])} times"
-        told = f"{wrong} fires {times}, with {', then '.join(fired[wrong][:4])}"
-    return f"x.grad is {describe(tensors['x'].grad, 20)}, and {told}"
+        finding = f"{wrong} fires {times}, with {', then '.join(fired[wrong][:4])}"
+    return f"x.grad is {describe(tensors['x'].grad, 20)}, and {finding}"
 
 
 def pieces_beside(run: Any) -> tuple[Callable, Callable]:

@@ -55,9 +55,9 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
 
     for step in (1, 2, 3):
         runs.clear()
-        said = train_step(square, [w], 0.3)
+        returned = train_step(square, [w], 0.3)
         yield f"w after step {step} on the loss w * w, from 5 with lr 0.3", w.data
-        yield f"The loss that step {step} returns", said
+        yield f"The loss that step {step} returns", returned
         yield f"In step {step} the loss was computed this many times:", float(len(runs))
     for lr, turned in ((0.1, False), (0.25, True)):
         v, b = leaf(-2.0), leaf([1.0, -3.0])
@@ -72,11 +72,11 @@ def train_probe(train_step: Any) -> Iterator[tuple[str, Any]]:
         v.grad, b.grad = np.array(50.0), np.array([7.0, 7.0])  # left there by an earlier pass
         parameters = [b, v] if turned else [v, b]
         with unchanged(parameters=parameters):
-            said = train_step(both, parameters, lr)
+            returned = train_step(both, parameters, lr)
         case = f"on the loss v * (b * b).sum(), with lr {lr:g} and parameters {'b, v' if turned else 'v, b'}"
         yield f"v after a step from -2 {case}", v.data
         yield f"b after a step from [1, -3] {case}", b.data
-        yield f"The loss that comes back {case}", said
+        yield f"The loss that comes back {case}", returned
         yield f"The loss was computed this many times {case}:", float(len(runs))
 
 

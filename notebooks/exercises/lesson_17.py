@@ -192,8 +192,8 @@ def _lengths(gradient_lengths) -> Iterator[tuple]:
     )
     for name, model, count in (("", _small(), 4), ("", _small(), 1), (" of a deeper model", deeper, 6)):
         watch = Watch(model=model)
-        said = f"For {count} sample{'s' * (count > 1)}{name}"
-        yield said, gradient_lengths(model, _rows(count), _answers(count))
+        label = f"For {count} sample{'s' * (count > 1)}{name}"
+        yield label, gradient_lengths(model, _rows(count), _answers(count))
         watch.complain()
     pictures = torch.cat([_picture(0), _picture(1)])
     yield "For 2 pictures", gradient_lengths(_reader(), pictures, torch.tensor([4, 7]))

@@ -61,7 +61,7 @@ def _table(*shape: int, step: float = 1.3, begin: float = 0.4) -> Any:
 
 def _attended(attention: Callable) -> Iterator[tuple]:
     """Various numbers of queries, keys and columns, without and with the mask; a batch."""
-    for said, q, k, v, causal in (
+    for case, q, k, v, causal in (
         ("three positions with the causal mask", (3, 4), (3, 4), (3, 2), True),
         ("two queries, five keys", (2, 3), (5, 3), (5, 2), False),
         ("a batch of two, with the mask", (2, 4, 3), (2, 4, 3), (2, 4, 5), True),
@@ -69,7 +69,7 @@ def _attended(attention: Callable) -> Iterator[tuple]:
         handed = _table(*q) * 2, _table(*k, step=0.7) * 2, _table(*v, step=2.1)
         watch = Watch(q=handed[0], k=handed[1], v=handed[2])
         got = attention(*handed, causal=causal)
-        yield f"For {said}", got.detach() if isinstance(got, torch.Tensor) else got
+        yield f"For {case}", got.detach() if isinstance(got, torch.Tensor) else got
         watch.complain()
     q, k, v = (
         torch.tensor([[3.0, 4], [1, 2]]),

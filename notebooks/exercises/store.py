@@ -96,9 +96,9 @@ def _with_notes(place: Path, found: Any) -> dict[str, Any]:
 
 def news() -> str:
     """What has happened to the file since this was last asked, for the learner; "" if nothing."""
-    told = "\n\n".join(_news)
+    sentences = "\n\n".join(_news)
     _news.clear()
-    return told
+    return sentences
 
 
 def _read(place: Path) -> Any:
@@ -161,7 +161,7 @@ def tidy(data: Any) -> dict[str, Any]:
     for moved in MOVED[names - 1 :] if isinstance(names, int) and names > 0 else MOVED:
         of["solved"] = [moved.get(str(key), key) for key in of["solved"]]
         for kind in ("predicted", "guesses", "tries"):
-            of[kind] = {moved.get(str(key), key): told for key, told in of[kind].items()}
+            of[kind] = {moved.get(str(key), key): kept for key, kept in of[kind].items()}
     tries = {
         str(key): [[str(part) for part in one] for one in every if isinstance(one, list) and len(one) == 2]
         for key, every in of["tries"].items()
@@ -222,8 +222,8 @@ def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam:
         question, kept = exam
         data["exam"] = data.get("exam", {}) | {question: kept}
     if tried is not None:
-        key, *said = tried
-        data["tries"][key] = [*data["tries"].get(key, []), said][-TRIES:]
+        key, *attempt = tried
+        data["tries"][key] = [*data["tries"].get(key, []), attempt][-TRIES:]
     if solved is not None and solved not in data["solved"]:
         data["solved"] = sorted([*data["solved"], solved])
     if predicted is not None:

@@ -381,7 +381,7 @@ def _box(lesson: Lesson, x: float, y: float, solved: set[str]) -> str:
         for i, line in enumerate(lines)
     )
     done = sum(key in solved for key in lesson.exercises)
-    told = (
+    count = (
         f'<text class="m done" x="{left + 40:g}" y="{y + HEIGHT - 6:g}">{done} of {len(lesson.exercises)} solved</text>'
         if done
         else ""
@@ -390,7 +390,7 @@ def _box(lesson: Lesson, x: float, y: float, solved: set[str]) -> str:
         f'<g class="lesson"><title>{html.escape(lesson.objective)}</title>'
         f'<rect x="{left:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="7"/>'
         f'<text class="n" x="{left + 6:g}" y="{y + 25:g}">{lesson.number}</text><text>{text}</text>'
-        f'<text class="m" x="{right - 8:g}" y="{y + HEIGHT - 6:g}" text-anchor="end">{lesson.minutes} min</text>{told}</g>'
+        f'<text class="m" x="{right - 8:g}" y="{y + HEIGHT - 6:g}" text-anchor="end">{lesson.minutes} min</text>{count}</g>'
     )
     return box
 

@@ -94,12 +94,12 @@ def where(engine: Any) -> Look:
     got, should = _received(mine, wrong), due[wrong]
     what = f"{should.name} of {should.tensor}"
     if not got:
-        said = f"{what} never fires; it should, with {_number(should.total)}"
+        sentence = f"{what} never fires; it should, with {_number(should.total)}"
     else:
         times = "once" if len(got) == 1 else f"{len(got)} times"
-        said = f"It goes wrong at {what}: it fires {times}, with {', then '.join(got)}"
-        said += f". It should fire once, with {_number(should.total)}{_why(mine, wrong)}"
-    return Look(f"{head}{said}.", _draw(mine, wrong))
+        sentence = f"It goes wrong at {what}: it fires {times}, with {', then '.join(got)}"
+        sentence += f". It should fire once, with {_number(should.total)}{_why(mine, wrong)}"
+    return Look(f"{head}{sentence}.", _draw(mine, wrong))
 
 
 def _first_wrong(mine: viz.Trace, right: viz.Trace) -> int | None:
