@@ -199,6 +199,18 @@ def test_no_graph_is_drawn_directly_above_its_stepper(path):
     assert directly <= READ_FROM_THE_DRAWING
 
 
+@each_book
+def test_no_graph_turns_over(path):
+    """Lanes choose their direction, in a drawing as in the stepper below it. The wider views of a lesson may run down."""
+    turned = [
+        line
+        for cell in code_cells(path)
+        for line in cell.source.splitlines()
+        if "viz." in line and "direction=" in line and not re.search(r"view=|saved=True", line)
+    ]
+    assert turned == []
+
+
 @each_lesson
 def test_every_exercise_has_its_cell_a_stub_and_a_hint(path):
     number = number_of(path)
