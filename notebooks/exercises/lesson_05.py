@@ -308,7 +308,7 @@ EXERCISES: list[Exercise] = [
         loss = ((w * x - t) ** 2).mean() => ((w * x - t) ** 2).mean().backward() ;; (loss * (1 / len(xs))).backward() => :: Each piece counts in full, so with $n$ pieces the gradient is $n$ times as large. Scale each loss.
         loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() / 4).backward() ;; (loss * (1 / len(xs))).backward() => :: For four pieces that is right. There may be a different number of them: `len(xs)`.
         loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(x)) :: `len(x)` is the length of *one* piece, and its `mean()` has taken care of that. What counts is how many pieces there are.
-        loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / (len(xs) * len(x))) :: That divides by the length of a piece a second time. Its `mean()` has done that already.
+        loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / (len(xs) * len(x))) :: That divides by the length of a piece a second time. Its `mean()` has already done that.
         loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() * len(xs)) :: That makes it larger still. Each piece is only a part of the whole: *divide* by their number.
         loss = ((w * x - t) ** 2).mean() => w.grad = None ;; (loss * (1 / len(xs))) => (((w * x - t) ** 2).mean() / len(xs)) :: Only the last piece is left: `.grad` was cleared inside the loop. Here you want it to add up.
         loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() * 0.5).backward() ;; (loss * (1 / len(xs))).backward() => :: For two pieces that is right. There may be a different number of them: `len(xs)`.
@@ -336,7 +336,7 @@ EXERCISES: list[Exercise] = [
         zip(xs, ts => zip(ts, xs :: Inputs and targets are swapped: it should be `zip(xs, ts)`.
         loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))) => ((w * x - t).mean() / len(xs)) :: The differences are not squared.
         ((w * xs[0] - ts[0]) ** 2).mean().backward() :: Only the first piece has been through a pass. Go through all of them, and scale each loss.
-        sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not what is left after a `mean()`, and it needs all pieces at once. Run a pass for each piece, with each loss scaled.
+        sum(((w * x - t) ** 2).sum() for x, t in zip(xs, ts, strict=True)).backward() :: One pass over the sum of all squares: that is not the gradient of the mean, and it needs all pieces at once. Run a pass for each piece, with each loss scaled.
         (loss * (1 / len(xs))).backward() => w.grad = None; (loss / len(xs)).backward(); w.grad = w.grad * len(xs) :: `.grad` is cleared inside the loop, so only the last piece is left, and multiplying it does not bring the others back. Let `.grad` add up.
         """),
     exercise(r"""

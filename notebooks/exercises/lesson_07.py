@@ -54,7 +54,7 @@ def handed_on(node: Any, grad: Any, inputs: int, complaint: str | None = None) -
         raise Complaint(f"`backward` must return one gradient per input: {inputs} here, not {len(grads)}.")
     if any(part is None for part in grads):
         raise Complaint(
-            "`None` is for an input that did not ask, and `edge` takes care of that already. A rule gives each input its gradient."
+            "`None` is for an input that did not ask, and `edge` already takes care of that. A rule gives each input its gradient."
         )
     return tuple(grads)
 
@@ -250,7 +250,7 @@ def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
 def _counted(count_consumers: Callable, root: Any) -> dict:
     waiting = count_consumers(root)
     if not isinstance(waiting, dict):
-        raise Complaint(f"It should return the dictionary `waiting`, but it returns {describe(waiting, 40)}.")
+        raise Complaint(f"Your function should return the dictionary `waiting`, but it returns {describe(waiting, 40)}.")
     return waiting
 
 

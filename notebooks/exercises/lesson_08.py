@@ -302,7 +302,7 @@ EXERCISES: list[Exercise] = [
         (x * 2).detach() * 3 + x * x * 5            :: At $x = 2$ the value is right, but that is a curve: its slope there is 20. Use `y`.
         (x * 2).detach() * 3 + (x * 2).detach() * 5 :: Both are cut, so nothing leads back to `x`, and `backward()` would raise. Leave one attached.
         (x * 2).detach() * 3 * 5                    :: The hidden part is multiplied, and nothing attached is added. Add a part computed from `y`.
-        (x * 2).detach() * 3 + 26                   :: At $x = 2$ the sum should be 32, and a plain number does not move with `x`. The second part has to be made of `y`.
+        (x * 2).detach() * 3 + 26                   :: At $x = 2$ the sum should be 32, and a plain number does not move with `x`. The second part has to be computed from `y`.
         (x * 2).detach() * 3 + x * 2                :: That is $3y + y$. How much more is needed to make $8y$?
         x * 2 * 5                                   :: The gradient is right, but the value lost its $3y$. Detaching keeps the value.
         x.detach() * 3 + x * 2 * 5                  :: The gradient is right. In the value there is $3x$ where $3y$ should be: detach `y`, not `x`.
@@ -348,11 +348,11 @@ EXERCISES: list[Exercise] = [
         both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
         weighted = 50                        :: $10 \cdot 5$: the constant and $x$ are there, and $b$ is missing.
         weighted = 75                        :: That is half the right answer. The constant is not shared between the two factors: all of it multiplies.
-        weighted = 1                         :: 1 is where the walk begins. From `y` to `a` it meets the constant, $b$ and $x$.
+        weighted = 1                         :: 1 is where the walk begins. On the way to `a` it is multiplied by the constant, by $b$ and by $x$.
         15, 0, 15, 0, 15, 150               :: The right places, but nothing is computed where there is no path: `None`, not 0.
         detached = 15                       :: The number is that of `plain`. But `detach` cuts the only path from `y` to `a`.
         detached = 3                        :: `detach` cuts the only path from `y` to `a`. Without it, 3 would arrive at `h`.
-        plain = 30                          :: 30 is the value of `y`. Its slope in `a`: $b$ times $x$.
+        plain = 30                          :: 30 is the value of `y`. Its slope with respect to `a` is $b$ times $x$.
         plain = 6                           :: $2 \cdot 3$: but `a` is not a factor of its own slope. The factors are $x$ and then $b$.
         plain = 8                           :: You added: $5 + 3$. Along a path the numbers are multiplied.
         plain = 4                           :: That is the mean of 5 and 3. Along a path the numbers are multiplied, not averaged.
@@ -366,7 +366,7 @@ EXERCISES: list[Exercise] = [
         block = 5                           :: The walk from `y` gets to `b` and no further: `h` has no `grad_fn`.
         both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
         both = 0                            :: One half is cut. The other is whole, and brings what `plain` brings.
-        weighted = 30                        :: 30 is $b\,h$, the value of the first half. How far does $10\,b\,a\,x$ move with `a`?
+        weighted = 30                        :: 30 is $b\,h$, the value of the first half. How fast does $10\,b\,a\,x$ change with `a`?
         weighted = 0                         :: One of the two factors `h` is attached: there is a way back, and the constant multiplies.
         weighted = 1500                      :: The constant counts once: $10 \cdot b \cdot x$.
         15, None, None, None, 15, 150       :: Freezing `b` leaves out the gradient *of* `b`. The walk goes on past it, to `a`.
@@ -432,7 +432,7 @@ EXERCISES: list[Exercise] = [
         clone() => clone().requires_grad_(True) :: Almost. It was right before you made it ask for gradients again: leave out the last step.
         return t.detach().clone() => t.detach_(); return t.clone() :: `detach_`, with `_` at the end, takes the history away from `t` itself. Leave `t` itself as it is.
         t.detach_()                    :: `detach_`, with `_` at the end, takes the history away from `t` itself, and gives back `t`, not a copy.
-        t.detach().copy()              :: NumPy says `copy`. The copy of a tensor is made by `clone()`.
+        t.detach().copy()              :: `copy` is NumPy's name for it. For a tensor it is `clone()`.
         torch.zeros_like(t)            :: A tensor of that shape, but not the values of `t`.
         t.detach().reshape(-1).clone() :: The values are in a single row now. A copy has the shape of `t`: leave out the `reshape`.
         t.detach() + 1                 :: Its own memory, and no history. But the values are different: copy them, `clone()`, and change nothing.
@@ -460,7 +460,7 @@ EXERCISES: list[Exercise] = [
         validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
         validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a simpler one.
         validate = 'e'             :: After validation the numbers go back into training code. Tensors made in `inference_mode` may not be written to there, nor kept for a backward pass.
-        serve = 'a'                :: `no_grad` works. But a program that *only ever* makes predictions can promise more, and save work by it: which switch is `no_grad` plus a promise?
+        serve = 'a'                :: `no_grad` works. But a program that *only ever* makes predictions can promise more, and so save work: which switch is `no_grad` plus a promise?
         serve = 'b'                :: `detach` is for one value. A program that only makes predictions never needs a graph at all.
         serve = 'c'                :: With all weights frozen nothing is recorded either. But a program that only makes predictions can promise more, for a whole stretch of code.
         serve = 'd'                :: `set_grad_enabled` takes a flag. Here nothing is ever switched on again.
@@ -486,7 +486,7 @@ EXERCISES: list[Exercise] = [
         torch.tanh(two(h)).detach() => h.detach()         :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
         optimizer.step() => :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
         torch.tanh(two(h)).detach() => torch.tanh(h).detach() :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
-        optimizer.step() => optimizer.zero_grad() :: The second call is `optimizer.step()`. `zero_grad` has run already, at the beginning; here it clears what the step needs.
+        optimizer.step() => optimizer.zero_grad() :: The second call is `optimizer.step()`. `zero_grad` has already run, at the beginning; here it clears what the step needs.
         loss.backward() =>    :: No backward pass has run: before it can step, the optimizer needs gradients.
         loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward() :: The step comes before the backward pass, when all gradients are `None`. The other way round.
         loss.backward() => loss.backward(); optimizer.zero_grad() :: The gradients are cleared between the backward pass and the step: the step finds nothing.

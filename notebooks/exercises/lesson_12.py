@@ -71,7 +71,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                         "`torch.from_numpy` makes one."
                     )
                 yield f"apply({called}) gives", y.detach()
-                yield f"apply({called}) gives numbers of the kind", str(y.dtype)
+                yield f"The dtype that apply({called}) returns", str(y.dtype)
                 if y.grad_fn is None or type(y.grad_fn).__name__ != f"{kind.__name__}Backward":
                     raise Complaint(
                         "The result has no node of your Function. Leave `apply` as it is: write `forward` and `backward` only."
@@ -268,7 +268,7 @@ EXERCISES: list[Exercise] = [
         why: $x_i$ is also the right factor of its left neighbour's product, $y_{i-1} = x_{i-1} x_i$. So its second part is what arrives at $y_{i-1}$ times $x_{i-1}$: the product `upstream * x`, moved one place to the right.
         shows: The table showed where to look: one roll went to the wrong side.
         look: The second part of $x_i$ comes from $y_{i-1} = x_{i-1} x_i$: what arrives there, times the other factor.
-        hint: Which two products contain $x_0$? $y_0 = x_0 x_1$ and $y_2 = x_2 x_0$. The first part is there already.
+        hint: Which two products contain $x_0$? $y_0 = x_0 x_1$ and $y_2 = x_2 x_0$. The first part is already there.
         hint: The second part of $x_0$ is what arrives at $y_2$, times $x_2$. From which side must both be moved to position 0?
         hint: `torch.roll(upstream * x, 1)`
 

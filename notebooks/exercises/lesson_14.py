@@ -126,7 +126,7 @@ def _detected(function: Callable) -> Iterator[tuple]:
         found = function(graph())
         if isinstance(found, list | tuple):
             raise Complaint(
-                f"It returns a list, {len(found)} long. Return one name, that of the first, or `None` if there is none."
+                f"Your function returns a list of {len(found)} names. Return one name, that of the first, or `None` if there is none."
             )
         if found is not None and not isinstance(found, str | bool):
             raise Complaint(
@@ -267,7 +267,7 @@ EXERCISES: list[Exercise] = [
         torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are swapped: where `x > 0` the root should get `x`.
         torch.where(x > 0, x, 1.0) => torch.ones_like(x) :: `x` is not in it: the root gets ones everywhere. Where `x > 0` it should get `x`.
         torch.where(x > 0, x, 1.0) => x ** 2 :: The root of $x^2$ is `abs(x)`, not the root of `x`; and at 0 its slope is infinite. Choose between `x` and a harmless number.
-        torch.where(x > 0, x, 1.0) => torch.exp(x) :: The root gets a power of `x`, so the result is a different number. Where `x > 0` it should get `x` itself.
+        torch.where(x > 0, x, 1.0) => torch.exp(x) :: The root gets $e^x$, so the result is a different number. Where `x > 0` it should get `x` itself.
         torch.where(x > 0, x, 1.0) => x.clamp(min=1e-6) :: The clamp changes the numbers between 0 and 0.000001: there the value is no longer the root of `x`, and the gradient is 0.
         torch.where(x > 0, torch.sqrt(x + 1e-3), 0.0) :: That changes the values. Where `x` is positive the root should get `x` itself; and $-9$ is still too low.
         torch.where(x > 0, torch.sqrt(torch.where(x > 0, x.detach(), torch.ones_like(x))), 0.0 * x) :: The root gets a constant, so nothing flows back through it. Leave `x` attached.
@@ -302,7 +302,7 @@ EXERCISES: list[Exercise] = [
         for g in leaving => for g in arrived       :: That asks what has *arrived*, and names the victim, one node too late. Ask what *leaves*.
         found[0] if found else None => found[-1] if found else None :: That is the *last* one. The list is in the order in which the nodes have fired.
         found[0] if found else None => found[0]    :: In a healthy graph the list is empty, so there is no first entry. Return `None` then.
-        found[0] if found else None => found       :: It returns a list
+        found[0] if found else None => found       :: Your function returns a list of
         found[0] if found else None => bool(found) :: That says whether there is one. Return its name.
         found[0] if found else None => found[0] if len(found) > 1 else None :: One bad node is enough, and the list may be one name long. `if found`.
         found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
@@ -325,7 +325,7 @@ EXERCISES: list[Exercise] = [
             in_cosine = "c"       # forward: 0 / 0
             finite_loss = "a"     # the penalty's is 1
         words: {"total": "a", "length": "b", "dot": "a", "sizes": "b", "penalty": "a", "probability": "b", "cosine": "c"}
-        why: In the first, the root's *rule* divides by zero while its value is fine. In the second, $e^{200}$ does not fit, so everything after it is lost. In the third, 0 divided by 0 is `nan` at once.
+        why: In the first, the root's *rule* divides by zero while its value is fine. In the second, $e^{200}$ overflows, so everything after it is lost. In the third, 0 divided by 0 is `nan` at once.
         shows: One goes wrong on the way back, two on the way forward. Only for the first did you need the rules.
         look in_penalty: All values are finite. Then follow the way back: which rule divides by zero?
         look in_probability: Compute the values line by line. What is the largest number of `float32`?
@@ -338,7 +338,7 @@ EXERCISES: list[Exercise] = [
         in_penalty = 'a'     :: `total` is 0, a good number, and on the way back its product receives something bad. Which line sends it?
         in_penalty = 'c'     :: The value is 1, and on the way back this line sends 0.1. Both are finite.
         in_probability = 'b' :: $\infty/\infty$ is bad, but where does the infinity come from? Look one line up: $e^{200}$.
-        in_probability = 'c' :: The logarithm gets something bad already. What is $e^{200}$ in `float32`?
+        in_probability = 'c' :: The logarithm already gets something bad. What is $e^{200}$ in `float32`?
         in_cosine = 'a'      :: A sum of products with 0: `dot` is 0, a good number.
         in_cosine = 'b'      :: `sizes` is $5 \cdot 0 = 0$, a good number. (`v` does not need a gradient, so its root has no rule to run.)
         finite_loss = 'b'    :: There $e^{200}$ is infinite, and $0/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
@@ -359,12 +359,12 @@ EXERCISES: list[Exercise] = [
         s.clamp(max=80) - torch.log(torch.exp(s.clamp(max=80)).sum()) :: Once they are cut off, the scores are no longer the same. Subtract the largest one from all: that changes nothing.
         s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: You divide by the largest, which changes the probabilities. Subtracting does not change them, since $e^{s - m} = e^s / e^m$.
         (s - s.max()) / torch.exp(s - s.max()).sum() :: You divide by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
-        torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores; $e^{200}$ does not fit.
-        s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of the cure. But $e^{200}$ does not fit: subtract the largest score first (the score itself, not its position).
+        torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores, but $e^{200}$ overflows.
+        s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of the cure. But $e^{200}$ overflows: subtract the largest score first (the score itself, not its position).
         torch.log(torch.softmax(s, 0))               :: The softmax does not overflow, but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
         torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, but makes it wrong: $-27.6$ instead of $-200$.
         s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there as well.
-        (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ does not fit.
+        (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ overflows.
         s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
         s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The order is swapped: subtract the largest score from each, `s - s.max()`.
         (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.

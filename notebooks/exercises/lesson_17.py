@@ -230,7 +230,7 @@ def _of_steps(seen: dict) -> str:
         )
     return (
         f"Not every pixel moves by `eps`: with 0.1 some move by {moved.flat[abs(moved - 0.1).argmax()]:.2g}. A step is `eps` "
-        "times a sign, 1 or -1, and only then are the ends 0 and 1 cut off."
+        "times a sign, 1 or -1, and only then is the result clamped to the range from 0 to 1."
     )
 
 

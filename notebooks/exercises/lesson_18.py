@@ -388,7 +388,7 @@ EXERCISES: list[Exercise] = [
         scores.masked_fill(later, float("-inf")) => scores ;; torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1).masked_fill(later, 0.0) if causal else torch.softmax(scores, dim=-1) :: The mask comes after the softmax, so the rows do not add up to 1 any more. Mask the *scores*.
         torch.softmax(scores, dim=-1) => torch.softmax(scores, dim=-1).masked_fill(later, float("-inf")) if causal else torch.softmax(scores, dim=-1) :: Minus infinity among the *weights* makes everything infinite or `nan`. Mask the scores, before the softmax.
         weights @ v => weights.transpose(-2, -1) @ v :: `weights` is transposed in the last product. It has a row for each query, just as the result does: `weights @ v`.
-        weights @ v => weights :: Those are the weights. Take the mean of the values with them: `weights @ v`.
+        weights @ v => weights :: Those are the weights. Take the mean of the values with these weights: `weights @ v`.
         weights @ v => v :: The values come back unchanged. Multiply: `weights @ v`.
         if causal: => if True: :: You mask even when `causal` is False. Mask only `if causal:`.
         return attention(q, k, k, causal) :: You read from the keys. It is the *values*, `v`, that are mixed.
@@ -464,7 +464,7 @@ EXERCISES: list[Exercise] = [
         probe: _looked
         why: Unequal weights $v$, because the plain sum of a row can be constant: probabilities add up to 1. And absolute values, because the entries of a gradient can cancel in a sum.
         shows: A test that works for any model, without reading a line of it.
-        look: One number made of row `t` with *unequal* weights; its gradient with respect to `x`; the positions at which any entry of that gradient is not 0.
+        look: One number made from row `t` with *unequal* weights; its gradient with respect to `x`; the positions at which any entry of that gradient is not 0.
         hint: A pass begins at one number. `row.sum()` is one, but for a row (y, -y) it is always 0.
         hint: $v^\top J$ with unequal entries in $v$: `row @ torch.arange(1.0, len(row) + 1)`.
         hint: Position `j` is read if any entry of `g[j]` is not 0: `g[j].abs().sum() > 0`.
