@@ -186,16 +186,16 @@ def filled(name: str, fill: Callable[[tuple, np.dtype], ndarray], what: str) -> 
     def new(self: Tensor, *lengths: object, size: tuple | None = None, dtype: np.dtype) -> ndarray:
         return fill(shape_of("new_" + name, lengths, size), dtype)
 
-    sized.__doc__ = f"A tensor of the given size: {what}."
-    like.__doc__ = f"A tensor in the shape and dtype of `input`: {what}."
-    new.__doc__ = f"A tensor of the given size in this tensor's dtype: {what}."
+    sized.__doc__ = f"A tensor of the given size, {what}."
+    like.__doc__ = f"A tensor in the shape and dtype of `input`, {what}."
+    new.__doc__ = f"A tensor of the given size in this tensor's dtype, {what}."
     method("new_" + name)(factory(new, "new_" + name))
     return factory(sized, name), factory(like, name + "_like")
 
 
-zeros, zeros_like = filled("zeros", np.zeros, "zeros")
-ones, ones_like = filled("ones", np.ones, "ones")
-empty, empty_like = filled("empty", np.empty, "whatever the memory held")
+zeros, zeros_like = filled("zeros", np.zeros, "filled with zeros")
+ones, ones_like = filled("ones", np.ones, "filled with ones")
+empty, empty_like = filled("empty", np.empty, "with whatever the memory held")
 
 
 @factory

@@ -118,13 +118,13 @@ class _ConvTranspose(_Conv):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    """The transpose of Conv1d in its input; arguments as F.conv_transpose1d. weight: (C, O/groups, K)."""
+    """The transpose of Conv1d as a map of its input; arguments as F.conv_transpose1d. weight: (C, O/groups, K)."""
 
     _dims = 1
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """The transpose of Conv2d in its input; arguments as F.conv_transpose2d. weight: (C, O/groups, KH, KW)."""
+    """The transpose of Conv2d as a map of its input; arguments as F.conv_transpose2d. weight: (C, O/groups, KH, KW)."""
 
     _dims = 2
 

@@ -122,8 +122,8 @@ def conv2d(
 ) -> Tensor:  # fmt: skip
     """Convolution of (N, C, H, W) with a weight (O, C/groups, KH, KW).
 
-    padding: zeros put around the image, "same" for as many as keep its size, "valid" for none. dilation: the distance of
-    the kernel's elements. groups: how many separate convolutions, each of a part of the channels.
+    padding: zeros put around the image, "same" for as many as keep its size, "valid" for none. dilation: the distance
+    between the kernel's elements. groups: how many separate convolutions, each of a part of the channels.
     """
     return convolved("conv2d", input, weight, bias, stride, padding, dilation, groups)
 
@@ -159,7 +159,7 @@ def conv_transpose1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
     groups: int = 1, dilation: Sides = 1,
 ) -> Tensor:  # fmt: skip
-    """The transpose of conv1d in its input: (N, C, L) with a weight (C, O/groups, K)."""
+    """The transpose of conv1d as a map of its input: (N, C, L) with a weight (C, O/groups, K)."""
     return convolved_transposed(
         "conv_transpose1d", input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -170,7 +170,7 @@ def conv_transpose2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
     groups: int = 1, dilation: Sides = 1,
 ) -> Tensor:  # fmt: skip
-    """The transpose of conv2d in its input: (N, C, H, W) with a weight (C, O/groups, KH, KW)."""
+    """The transpose of conv2d as a map of its input: (N, C, H, W) with a weight (C, O/groups, KH, KW)."""
     return convolved_transposed(
         "conv_transpose2d", input, weight, bias, stride, padding, output_padding, groups, dilation
     )

@@ -46,7 +46,7 @@ def caster(name: str, target: dtypes.dtype) -> Callable:
         return self if self.dtype is target else to_copy(self, target)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"This tensor as {target!r}; itself if it is."
+    convert.__doc__ = f"This tensor as {target!r}; itself if it already is."
     return convert
 
 

@@ -351,7 +351,7 @@ all = op("all(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: tru
 any = op("any(self, dim: dims=None, keepdim: bool=False)", lambda x, *given: truth(x, np.logical_or, *given),
          doc="Whether any element (over `dim`) is nonzero.")
 var = op("var(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)", _variance, self=var_self,
-         doc="The variance: the sum of squares divided by the count less `correction`.")
+         doc="The variance: the squared deviations, summed and divided by the count less `correction`.")
 std = op("std(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False)", lambda *given: np.sqrt(_variance(*given)),
          self=lambda grad, self, result, dim, correction, keepdim:
              var_self(grad / (2 * or_inf(result)), self, dim, correction, keepdim),
@@ -372,7 +372,7 @@ scatter = op("scatter(self, dim: dim, index, src)", _scattered, kind="jointly li
              self=lambda grad, dim, index: scatter(grad, dim, index, zeros_beside(grad, index.shape)),
              src=lambda grad, dim, index: gather(grad, dim, index))
 scatter_add = op("scatter_add(self, dim: dim, index, src)", lambda *given: _scattered(*given, add=True), kind="jointly linear",
-                 inplace=True, doc="`input` with `src` added where `index` says, as often as it says.",
+                 inplace=True, doc="`input` with `src` added where `index` says, once for each time it says so.",
                  self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
 sort = op("sort(self, dim: dim=-1, descending: bool=False)", lambda self, dim, descending:
           taken(self, order(self, dim, descending), dim), **SORTED,

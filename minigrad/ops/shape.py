@@ -266,7 +266,7 @@ def reshape(self: Tensor, *shape: int) -> Tensor:
 
 @method("contiguous")
 def contiguous(self: Tensor) -> Tensor:
-    """The tensor itself if its elements lie in memory in row-major order, else such a copy."""
+    """The tensor itself if its elements lie in memory in row-major order, else a copy that does."""
     return self if self._array.flags.c_contiguous else clone(self)
 
 

@@ -290,7 +290,7 @@ def float_power(self: Tensor, exponent: object) -> Tensor:
 
 @function("torch Tensor")
 def positive(self: Tensor) -> Tensor:
-    """The tensor itself. Raises RuntimeError for truth values."""
+    """The tensor itself. Raises RuntimeError for bools."""
     check(self._array.dtype.kind != "b", "The `+` operator, on a bool tensor is not supported.")
     return self
 

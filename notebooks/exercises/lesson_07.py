@@ -250,7 +250,7 @@ def count_probe(count_consumers: Any) -> Iterator[tuple[str, Any]]:
 def _counted(count_consumers: Callable, root: Any) -> dict:
     waiting = count_consumers(root)
     if not isinstance(waiting, dict):
-        raise Complaint(f"Your function should return the dictionary `waiting`, but it returns {describe(waiting, 40)}.")
+        raise Complaint(f"Return `waiting`, a dictionary. Your function returns {describe(waiting, 40)}.")
     return waiting
 
 
