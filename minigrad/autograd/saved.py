@@ -32,7 +32,7 @@ def versions_of(node: Node) -> tuple[int, ...] | None:
 
 
 def open_saved(node: Node, recorded: bool) -> list:
-    """The values that a node saved: arrays, or Tensors if `recorded`. Raises if they are freed or changed."""
+    """The saved values of a node: arrays, or Tensors if `recorded`. Raises if they were freed or changed."""
     op, saved, versions = node._op, [*node._context], node._versions
     unchanged = versions is None or (versions is not RELEASED and versions[-1] is not HELD)
     for place, i in enumerate(op.saved_inputs):
@@ -145,7 +145,7 @@ class SavedTensor:
     """A saved tensor: what a pair of saved_tensors_hooks made of it or, without hooks, the tensor itself and
     its version then. `unpack()` returns the tensor, at its place in the graph.
 
-    `keeper` is the node that saves it. Of its own result, nothing may be kept that leads back to the node.
+    `keeper` is the node that saves it. What is kept of the node's own result must not lead back to the node.
     """
 
     __slots__ = ("dtype", "hook", "is_result", "is_unchanged", "node", "output_nr", "packed", "version")

@@ -20,7 +20,7 @@ ndarray = np.ndarray
 activation = partial(op, kind="elementwise")
 SIXTH = float(np.float32(1 / 6))  # in single precision, as in PyTorch
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def _relu(self: ndarray) -> ndarray:

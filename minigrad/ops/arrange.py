@@ -32,7 +32,7 @@ from .table import function, method, op
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def checked_repeats(self: ndarray, repeats: tuple) -> tuple:

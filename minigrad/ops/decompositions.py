@@ -20,7 +20,7 @@ from .table import function, is_array, op, publish
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def _svd(A: ndarray, full_matrices: bool) -> tuple[ndarray, ndarray, ndarray]:

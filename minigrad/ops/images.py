@@ -15,7 +15,7 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def padded(x: ndarray, padding: tuple, value: float = 0, more: tuple = (0, 0)) -> ndarray:

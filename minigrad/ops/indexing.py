@@ -38,7 +38,7 @@ NO_KEY = "a list used as an index must hold integers or booleans; for anything e
 NO_DIMENSION = "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a "
 NO_DIMENSION += "0-dim tensor to a number"
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def _selected(self: ndarray, dim: int, index: int) -> ndarray:

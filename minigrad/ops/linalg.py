@@ -23,7 +23,7 @@ from .table import LINALG, function, is_array, method, op, publish
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def _mm(self: ndarray, mat2: ndarray, first: str = "self") -> ndarray:

@@ -21,7 +21,7 @@ ndarray = np.ndarray
 NONE, MEAN, SUM = 0, 1, 2  # the `reduction` of a loss, as in PyTorch's saved values
 EPS = 1e-12
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def reduced(values, reduction: int):

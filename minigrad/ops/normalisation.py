@@ -15,7 +15,7 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def normalised(x, weight, bias, mean, eps: float) -> tuple:
@@ -42,7 +42,7 @@ def _layer_norm(input, weight, bias, normalized_shape, eps):
 
 
 def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
-    def whole(x, factors=None):  # only if it must be a view, which a leaf would copy
+    def whole(x, factors=None):  # a view only if necessary: of a leaf it would be a copy
         summed = channel_sums(x.reshape((-1, math.prod(normalized_shape))), factors)
         return summed if len(normalized_shape) == 1 else summed.reshape(normalized_shape)
 

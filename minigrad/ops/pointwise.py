@@ -340,7 +340,7 @@ for _call in (copy, fill_tensor, fill, zero):
 
 
 def reflected(run: Callable) -> Callable:
-    """An operator of a number and a tensor; Python tries the operator of an unknown operand."""
+    """An operator of a number and a tensor; for an unknown operand, Python tries that operand's own."""
     return lambda self, other: run(self, other) if isinstance(other, NUMBERS) else NotImplemented
 
 

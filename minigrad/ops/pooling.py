@@ -16,7 +16,7 @@ from .table import is_array, op
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 @functools.lru_cache(maxsize=64)

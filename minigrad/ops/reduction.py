@@ -182,7 +182,7 @@ def truth(self: ndarray, reduce: np.ufunc, dim: tuple, keepdim: bool) -> ndarray
     return result.astype(np.uint8) if self.dtype == np.uint8 else result
 
 
-# ---------------------------------------------------------------- what rules are made of
+# ---------------------------------------------------------------- parts of rules
 
 
 @functools.lru_cache(maxsize=256)
@@ -193,7 +193,7 @@ def with_ones(sizes: tuple, dims: tuple) -> tuple:
 
 @functools.lru_cache(maxsize=256)
 def stretched(sizes: tuple, dims: tuple, itemsize: int) -> tuple:
-    """The strides of a contiguous array without `dims`, or of length 1 there, when stretched to `sizes`."""
+    """The strides of a contiguous array that lacks `dims`, or has length 1 there, stretched to `sizes`."""
     return np.broadcast_to(np.empty(with_ones(sizes, dims), f"V{itemsize}"), sizes).strides
 
 

@@ -18,7 +18,7 @@ from .table import function, op, zeros_beside
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def row_places(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:

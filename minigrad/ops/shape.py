@@ -39,7 +39,7 @@ NO_MATRIX = "The use of `x.T` on tensors of dimension other than 2 to reverse th
 NO_MATRIX += "an error in a future release. Consider `x.mT` to transpose batches of matrices or "
 NO_MATRIX += "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def key_along(dim: int, entry: object) -> tuple:

@@ -44,7 +44,7 @@ WHOLE_QUOTIENT = (
 )
 NOT_FLOORED = "derivative for aten::floor_divide is not implemented"
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def _cut_rest(self: ndarray, other: object) -> ndarray:

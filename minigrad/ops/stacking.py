@@ -16,7 +16,7 @@ from .table import function, op
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def _block_diagonal(tensors: list[ndarray]) -> ndarray:

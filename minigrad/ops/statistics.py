@@ -39,7 +39,7 @@ from .table import function, is_array, op, zeros_beside
 
 ndarray = np.ndarray
 
-# ---------------------------------------------------------------- on arrays, and what rules are made of
+# ---------------------------------------------------------------- on arrays, and parts of rules
 
 
 def _running(self: ndarray, dim: int, reduce: np.ufunc) -> ndarray:

@@ -294,7 +294,7 @@ def as_constant(grads: object, others: Sequence) -> object:
     return grads
 
 
-# ---------------------------------------------------------------- what rules are made of
+# ---------------------------------------------------------------- parts of rules
 
 
 def is_array(x: object) -> bool:

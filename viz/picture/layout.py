@@ -118,7 +118,7 @@ def _in_lanes(p: Picture, at: Places, margin: float) -> Places:
             curve = next((way for way in ways if _clear(way, others)), ways[-1])
         lines[link] = curve, tip
 
-    reach = [[v for f in at.frames for v in (f[across], f[across] + f[2 + across])], []]  # across, by lane
+    reach = [[v for f in at.frames for v in (f[across], f[across] + f[2 + across])], []]  # edges of frames
     for item, (_, v) in placed.items():
         reach[item in p.below] += [v, v + size(item)[1]]
     for link, (curve, _) in lines.items():
@@ -165,7 +165,7 @@ def _smooth(start: tuple[float, float], end: tuple[float, float], others: list[t
 
 
 def _clear(curve: list, others: list[tuple]) -> bool:
-    """Whether a path touches none of the others, each given by where it begins along and across, and how far it reaches."""
+    """Whether a path touches none of the others: (start along, start across, extent along, extent across)."""
     x, y = np.vstack([bezier(24) @ np.array(curve[i : i + 4]) for i in range(0, len(curve) - 3, 3)]).T
     u, v, w, h = np.array(others, float).reshape(-1, 4).T[..., None]
     return not ((x > u) & (x < u + w) & (y > v - 3) & (y < v + h + 3)).any()

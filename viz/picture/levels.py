@@ -22,7 +22,7 @@ from .captions import derivative, last_name, listed, parameter_name, result_of
 # the name of a call of the framework, by the functions that it always makes in a row, with only reshapes between
 COMPOSED = {"NllLoss": ("LogSoftmax", "cross_entropy"), "NllLoss2D": ("LogSoftmax", "cross_entropy")}
 RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
-REPEATS = 4  # functions are folded as a repetition from this many on, equal blocks of modules from two on
+REPEATS = 4  # at least this many equal functions fold into a repetition; of blocks of modules, at least two
 LONGEST_PERIOD = 400
 OPENED_FROM = 8  # with fewer functions a module stays closed until the reader opens it
 SHOWN = 8  # a repetition of at most this many functions keeps its first and last occurrence open

@@ -33,7 +33,7 @@ def _softmax(x: Array, dim: int) -> Array:
 
 
 def _indexed(x: Array, kept: dict) -> Array:
-    """``x[indices]``, with a ``:`` for an axis before the last of them that has none."""
+    """``x[indices]``; an axis without an index, before the last that has one, gets a ``:``."""
     last = max(i for i in range(x.ndim) if f"indices[{i}]" in kept)
     return x[tuple(kept.get(f"indices[{i}]", slice(None)) for i in range(last + 1))]
 
