@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from .picture.views import VIEWS
-from .read.failure import said
+from .read.failure import message_of
 from .read.graph import is_module, is_tensor
 from .read.record import Recording
 from .show.ask import MODES
@@ -123,7 +123,7 @@ def _tell(error: BaseException, show: bool) -> int:
         trace = trace.tb_next
     traceback.print_exception(type(error), error, trace or error.__traceback__)
     failed = failure()
-    if failed is not None and failed.failure.error == said(error):
+    if failed is not None and failed.failure.error == message_of(error):
         words = str(failed).partition("\n")[2]
         print(f"\nviz: {words}", file=sys.stderr)
         if show:

@@ -38,23 +38,23 @@ Tangents = Sequence[Tensor | None]  # None for a constant
 # ---------------------------------------------------------------- tangents
 
 
-def tangents(op: Op, inputs: tuple, moves: Tangents, results: tuple, params: tuple) -> Tangents:
-    """J t of an operation that has just run: the tangents of its results, given those of its inputs, `moves`."""
-    moving = [i for i, t in enumerate(moves) if t is not None and (op.variadic or i in op.differentiable)]
+def tangents(op: Op, inputs: tuple, given: Tangents, results: tuple, params: tuple) -> Tangents:
+    """J t of an operation that has just run: the tangents of its results, from those of its inputs (`given`)."""
+    moving = [i for i, t in enumerate(given) if t is not None and (op.variadic or i in op.differentiable)]
     if op.jvp is not None:
-        return results_of(op.jvp(inputs, moves, results, params))
+        return results_of(op.jvp(inputs, given, results, params))
     if not moving:
         return (None,) * len(results)
     moved, constant = len(results) - len(op.constants), (None,) * len(op.constants)
     if op.variadic or op.kind == "jointly linear":
         full = list(inputs)
         for i in range(len(inputs)) if op.variadic else op.differentiable:
-            full[i] = zeros_of(inputs[i]) if moves[i] is None else moves[i]
+            full[i] = zeros_of(inputs[i]) if given[i] is None else given[i]
         return results_of(dispatch(op, full, params))
     if op.kind == "linear":
-        parts = [results_of(dispatch(op, [*inputs[:i], moves[i], *inputs[i + 1 :]], params)) for i in moving]
+        parts = [results_of(dispatch(op, [*inputs[:i], given[i], *inputs[i + 1 :]], params)) for i in moving]
         return tuple([reduce(add, column) for column in zip(*parts, strict=True)][:moved]) + constant
-    rules = [(rule_of(op, i, inputs, results, params), moves[i]) for i in moving]
+    rules = [(rule_of(op, i, inputs, results, params), given[i]) for i in moving]
     if op.kind == "elementwise":
         total, like = reduce(add, [rule(t) for rule, t in rules]), results[0]._array
         if total is rules[0][1]:
@@ -183,7 +183,7 @@ class Forward(Interpreter):
 
     def function_value(self, cls: type[Function], args: tuple) -> object:
         """The value and the tangent of a Function's result, without history at this level, computed by the level below."""
-        values, moves = zip(*map(self.unwrap, args), strict=True)
+        values, given = zip(*map(self.unwrap, args), strict=True)
         if cls.old_form:
             result, ctx = run_forward(cls, values)
         else:
@@ -191,12 +191,12 @@ class Forward(Interpreter):
             with no_grad():
                 cls.setup_context(ctx, values, result)  # for `jvp`, which reads the saved values there
         results = (None,) * len(results_of(result))
-        if any(t is not None for t in moves):
+        if any(t is not None for t in given):
             if ctx.materialize_grads:
                 floating = [isinstance(v, Tensor) and v.is_floating_point() for v in values]
-                moves = [self.tangent_of(a) if f else None for a, f in zip(args, floating, strict=True)]
+                given = [self.tangent_of(a) if f else None for a, f in zip(args, floating, strict=True)]
             ctx.reads_forward = True
-            results = results_of(cls.jvp(ctx, *moves))
+            results = results_of(cls.jvp(ctx, *given))
             ctx.reads_forward = False
         pairs = zip(results_of(result), results, strict=True)
         outs = tuple(self.dual(r, t) if isinstance(r, Tensor) else r for r, t in pairs)

@@ -160,7 +160,7 @@ repeat = op("repeat(self, *repeats: size)", lambda self, repeats: np.tile(self, 
             at="Tensor", batch=repeated, self=repeat_self,
             doc="The tensor repeated `repeats` times along each dimension: a copy. Extra numbers add dimensions.")
 constant_pad_nd = op("constant_pad_nd(self, pad: object, value: Scalar=0)", _pad, at="torch", batch="rows",
-    jvp=lambda inputs, moves, results, params: constant_pad_nd(moves[0], params[0], 0),
+    jvp=lambda inputs, tangents, results, params: constant_pad_nd(tangents[0], params[0], 0),
     doc="Pad with `value`: `pad` is (before, after) for the last dimension, then for the one before it, ...",
     self=lambda grad, pad: constant_pad_nd(grad, tuple([-n for n in pad]), 0))
 roll = op("roll(self, shifts: ints, dims: ints=None)", _rolled, kind="linear", batch=rolled,

@@ -137,9 +137,9 @@ def cropped(x, sizes: tuple):
     return x if tuple(x.shape[2:]) == tuple(sizes[2:]) else x[(..., *[slice(n) for n in sizes[2:]])]
 
 
-def transposed_tangent(inputs: tuple, moves: tuple, results: tuple, params: tuple):
+def transposed_tangent(inputs: tuple, tangents: tuple, results: tuple, params: tuple):
     """The tangent of a transposed convolution, which is linear in each of its inputs."""
-    (x, weight, _), (dx, dweight, dbias), parts = inputs, moves, []
+    (x, weight, _), (dx, dweight, dbias), parts = inputs, tangents, []
     if dx is not None:
         parts.append(convolution_transposed(dx, weight, None, *params))
     if dweight is not None:

@@ -126,7 +126,7 @@ def attention_backward(grad, grad_input_mask, query, key, value, attn_mask, is_c
 softmax = op("softmax(self, dim: dim)", _softmax, at="torch Tensor", self=softmax_backward,
     doc="`exp(input)` divided by its sum over the dimension `dim`: positive numbers that add up to 1.")
 log_softmax = op("log_softmax(self, dim: dim)", _log_softmax, at="torch Tensor",
-    jvp=lambda inputs, moves, results, params: moves[0] - sums(exp(results[0]) * moves[0], *params),
+    jvp=lambda inputs, tangents, results, params: tangents[0] - sums(exp(results[0]) * tangents[0], *params),
     doc="`log(softmax(input))`, computed without overflow.",
     self=lambda grad, result, dim: grad - exp(result) * sums(grad, dim))
 

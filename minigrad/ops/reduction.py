@@ -228,11 +228,11 @@ def prod_self(grad, self, result, dim=None, keepdim=False):
     return grad * prod_dim(where(own if is_array(x) else wrap(own), 1.0, x), dim + 1)
 
 
-def logsumexp_tangent(inputs, moves, results, params):
+def logsumexp_tangent(inputs, tangents, results, params):
     """The mean of the tangents, weighted by the exponentials: exact where only the largest one matters."""
     dim, keepdim = params
     weights = exp(inputs[0] - amax(inputs[0], dim, True) if inputs[0].numel() else inputs[0])
-    return sum_dim(weights * moves[0], dim, keepdim) / sum_dim(weights, dim, keepdim)
+    return sum_dim(weights * tangents[0], dim, keepdim) / sum_dim(weights, dim, keepdim)
 
 
 def or_inf(x):

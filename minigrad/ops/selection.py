@@ -161,13 +161,13 @@ index_fill_tensor = op("index_fill(self, dim: dim, index, value)",
 index_fill = op("index_fill(self, dim: dim, index, value: Scalar)", _rows_filled, inplace=True,
     batch=lambda self, index, dim, value:
         scatter_number(raised(self), dim, along(raised(self), index, dim), value).reshape(self.shape),
-    jvp=lambda inputs, moves, results, params: index_fill(moves[0], params[0], inputs[1], 0.0),
+    jvp=lambda inputs, tangents, results, params: index_fill(tangents[0], params[0], inputs[1], 0.0),
     doc="`input` with the slices that `index` names filled with a number.",
     self=lambda grad, dim, index: index_fill(grad, dim, index, 0.0))
 scatter_number = op("scatter(self, dim: dim, index, value: Scalar)", lambda self, index, dim, value: scatter.op.forward(
         self, index, np.full(index.shape, dtypes.fitting(value, self.dtype), self.dtype), dim), inplace=True,
-    node="ScatterBackward1", jvp=lambda inputs, moves, results, params:
-        scatter_number(moves[0], params[0], inputs[1], 0.0), doc="A number written where `index` says, else `input`.",
+    node="ScatterBackward1", jvp=lambda inputs, tangents, results, params:
+        scatter_number(tangents[0], params[0], inputs[1], 0.0), doc="A number written where `index` says, else `input`.",
     self=lambda grad, dim, index: scatter_number(grad, dim, index, 0.0))
 
 # ---------------------------------------------------------------- elements of the flattened tensor, masks

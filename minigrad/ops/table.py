@@ -267,7 +267,7 @@ def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
 
 constant_in = op("constant_in(grad, other)", lambda grad, other: grad, at="", batch="apart", grad=lambda grad: grad,
     other=lambda grad, other_sym_sizes: zeros_beside(grad, other_sym_sizes),
-    jvp=lambda inputs, moves, results, params: moves[0])  # fmt: skip
+    jvp=lambda inputs, tangents, results, params: tangents[0])  # fmt: skip
 
 
 def with_zero_slopes(op: Op, vjp: Callable) -> Callable:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 import viz
 from tests.hook_oracle import seen_by_hooks
 from viz.picture.layout import places
-from viz.read.failure import said
+from viz.read.failure import message_of
 from viz.run.steps import Trace
 
 Make = Callable[[], tuple[Tensor, nn.Module]]
@@ -55,7 +55,7 @@ class _Check:
             try:
                 step()
             except Exception as error:
-                self.wrong.append(f"{step.__name__}: {said(error)}")
+                self.wrong.append(f"{step.__name__}: {message_of(error)}")
             self.facts[f"{step.__name__} s"] = round(time.perf_counter() - began, 2)
         return self.facts | {"wrong": self.wrong}
 

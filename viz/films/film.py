@@ -195,8 +195,8 @@ class Film(Played):
 
     def _note(self, text: str, error: Exception | None = None) -> None:
         """Note what could not be seen, with the message of a framework's error if that is a sentence."""
-        told = isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError)
-        reason = str(error) if told else ""
+        is_sentence = isinstance(error, RuntimeError | ValueError | TypeError | ArithmeticError)
+        reason = str(error) if is_sentence else ""
         text = one_line(f"{text}: {reason}" if " " in reason else text)[:200]
         with self._lock:
             if len(self._notes) < 20:

@@ -35,14 +35,14 @@ TOP, FOOT, WIDE, MOST, LANE = 78 + HEAD, 22, 880, 48, 11  # LANE: between arrows
 NARROW = 2.0  # decades: if rows span less, each has its own scale
 PAUSE, END = 0.12, 2.0  # seconds
 
-# ("box", x, y, w, h, fill, line) | ("line", points, wide, colour, tip) | ("text", x, y, said, size, colour, anchor, bold)
+# ("box", x, y, w, h, fill, line) | ("line", points, wide, colour, tip) | ("text", x, y, label, size, colour, anchor, bold)
 Mark = tuple
 
 
 def text(
-    x: float, y: float, said: str, size: float, colour: str = INK, anchor: str = "start", bold: bool = False
+    x: float, y: float, label: str, size: float, colour: str = INK, anchor: str = "start", bold: bool = False
 ) -> Mark:
-    return "text", x, y, one_line(said), size, colour, anchor, bold
+    return "text", x, y, one_line(label), size, colour, anchor, bold
 
 
 class Still:
@@ -103,11 +103,11 @@ class Still:
     def _headline(self) -> Mark:
         """The loss from first to last, and the first finding, with as many of its later sentences as fit."""
         known, room = [x for x in self.film.losses if x is not None], self.wide - 24
-        said = [f"Loss {loss_text(known[0])} → {loss_text(known[-1])}."] if known else []
-        said += [part for f in self.film.findings[:1] for part in re.split(r"(?<=[.?]) ", f.text)]
-        while len(said) > 2 and width(" ".join(said), 12) > room:
-            said.pop()
-        return text(self.x + 12, 18, fit(" ".join(said), room, 12), 12)
+        sentences = [f"Loss {loss_text(known[0])} → {loss_text(known[-1])}."] if known else []
+        sentences += [part for f in self.film.findings[:1] for part in re.split(r"(?<=[.?]) ", f.text)]
+        while len(sentences) > 2 and width(" ".join(sentences), 12) > room:
+            sentences.pop()
+        return text(self.x + 12, 18, fit(" ".join(sentences), room, 12), 12)
 
     def y(self, r: int) -> float:
         return TOP + (r - 0.5) * self.pitch if r else TOP - 24
@@ -139,8 +139,8 @@ class Still:
                 q = place[f] = complex(self.names - 14 - self.fn * (len(row.functions) - c - 0.5), self.y(r))
                 if self.fn:
                     out.append(("oval", q.real - 38, q.imag - h, 76, 2 * h, "#e4f0fa", "#2273ad"))
-                    said = fit(short(scene.names[f]), 62, 10)
-                    out.append(text(q.real, q.imag + 3.5, said, 10, INK, "middle"))
+                    label = fit(short(scene.names[f]), 62, 10)
+                    out.append(text(q.real, q.imag + 3.5, label, 10, INK, "middle"))
             if r and size >= 5:
                 decade = look.into[k, r]
                 y, ink = self.y(r) + size * 0.36, ALARM if broken(decade) else INK
@@ -181,8 +181,8 @@ class Still:
 
     def _loss(self, frame: int) -> list[Mark]:
         now = self.film.losses[frame]
-        said = f"step {self.film.steps[frame]}" + (f"   loss {now:.4g}" if now is not None else "")
-        out: list[Mark] = [text(self.ribbon[0], 18 + HEAD, said, 12, bold=True)]
+        label = f"step {self.film.steps[frame]}" + (f"   loss {now:.4g}" if now is not None else "")
+        out: list[Mark] = [text(self.ribbon[0], 18 + HEAD, label, 12, bold=True)]
         losses = np.array(self.film.losses, float)  # NaN for None
         known = np.flatnonzero(np.isfinite(losses))
         if known.size > 1:
@@ -223,10 +223,10 @@ def _svg_of(still: Still) -> list[str]:
     out: list[str] = []
     for kind, *mark in still.marks(len(still.film) - 1):
         if kind == "text":
-            x, y, said, size, colour, anchor, bold = mark
+            x, y, label, size, colour, anchor, bold = mark
             weight = ' font-weight="700"' * bold
             face = f'font-size="{size:g}" fill="{colour}" text-anchor="{anchor}"{weight}'
-            out.append(f'<text x="{x:.1f}" y="{y:.1f}" {face}>{html.escape(said)}</text>')
+            out.append(f'<text x="{x:.1f}" y="{y:.1f}" {face}>{html.escape(label)}</text>')
         elif kind == "line":
             points, wide, colour, tip = mark
             face = f'fill="none" stroke="{colour}" stroke-width="{wide:.1f}"'
@@ -259,11 +259,11 @@ def dot(stills: list[Still], frames: list[int]) -> str:
         down = still.line * pitch
         for i, (kind, *mark) in enumerate(still.marks(frame)):
             if kind == "text":
-                x, y, said, size, colour, anchor, bold = mark
-                w = width(said, size, bold=bold) + 4
+                x, y, label, size, colour, anchor, bold = mark
+                w = width(label, size, bold=bold) + 4
                 left = x - {"start": 2, "middle": w / 2, "end": w - 2}[anchor]
                 face = "Helvetica-Bold" if bold else "Helvetica"
-                look = f'shape=plain style="" label={quoted(said)} fontsize={size:.1f} fontcolor="{colour}" fontname="{face}"'
+                look = f'shape=plain style="" label={quoted(label)} fontsize={size:.1f} fontcolor="{colour}" fontname="{face}"'
                 box = left, down + y - size, w, size * 1.3
             elif kind == "line":
                 points, w, colour, tip = mark

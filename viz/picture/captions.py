@@ -64,8 +64,8 @@ def texts(block: Block, start: str, leaves: list[Function]) -> tuple[str, list[s
     if block.backward and (name := result_of(block)):
         return name, [derivative(block) + _behind(block.path, start), *parameters]
     kinds = {base_name(f.name) for f in block.functions} - {"T"}
-    said = " " in block.path and kinds <= LAYERS.keys()  # a name such as "conv 1" already says it
-    about = [*([] if said else [block.kind or _counted(block)]), *parameters]
+    shown = " " in block.path and kinds <= LAYERS.keys()  # a name such as "conv 1" already says it
+    about = [*([] if shown else [block.kind or _counted(block)]), *parameters]
     name, fits = _behind(block.path, start) + call, width(", ".join(about), SUB) <= WIDEST
     return derivative(block) + name, [", ".join(about)] if fits and about else about
 

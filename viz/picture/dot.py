@@ -97,8 +97,8 @@ def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     for k, (caption, items) in enumerate(p.clusters):
         text = fit(caption, WIDEST, CAPTION, bold=True)
         row = f"<TR><TD>{escaped('' if bare else text)}</TD></TR>"
-        said = _table(row, width(text, CAPTION, bold=True), CAPTION + 3)
-        look = f'label=<{said}> labelloc=t margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
+        label = _table(row, width(text, CAPTION, bold=True), CAPTION + 3)
+        look = f'label=<{label}> labelloc=t margin=9 style="rounded,filled" color="{FRAME[1]}" fillcolor="{FRAME[0]}"'
         members = " ".join([*inside[k], *(name[item] for item in items)])
         body.append(f"\tsubgraph cluster_frame{k} {{ graph [{look}] {members} }}\n")
     body.extend(_edge(link, f"e{i}" if bare else link.id, name, bare) for i, link in enumerate(links))
@@ -138,7 +138,7 @@ def fixed(
         out.append(box(f"frame{k}", x, y, w, h, filled))
         caption = fit(caption, WIDEST, CAPTION, bold=True)
         out.append(text(f"caption{k}", x + w / 2, base, Line("caption", caption, CAPTION, bold=True)))
-    out += [text(f"lane{k}", x, y, Line("lane", said, LABEL)) for k, (said, x, y) in enumerate(at.lanes)]
+    out += [text(f"lane{k}", x, y, Line("lane", label, LABEL)) for k, (label, x, y) in enumerate(at.lanes)]
     for item in p.items:
         (x, y), now = at.items[item.id], seen(item)
         place = quoted(f"{pos(x + item.width / 2, y + item.height / 2)}!")
@@ -272,8 +272,8 @@ def cells_table(value: Value | None, w: float, h: float) -> str:
     for i, row in enumerate(cells.tolist()):
         marks = ["−" if x < 0 and w / len(row) >= 8 else "" for x in row]  # where a cell has room for it
         if texts is not None:
-            font, said = f'<FONT POINT-SIZE="{texts[0] - 1:g}">', texts[1][i * len(row) : (i + 1) * len(row)]
-            marks = [f"{font}{escaped(text)}</FONT>" for text in said]
+            font, words = f'<FONT POINT-SIZE="{texts[0] - 1:g}">', texts[1][i * len(row) : (i + 1) * len(row)]
+            marks = [f"{font}{escaped(text)}</FONT>" for text in words]
         shades = [shade(float(x), top, written=texts is not None) for x in row]
         tds = "".join(f'<TD {size} BGCOLOR="{c}">{m}</TD>' for c, m in zip(shades, marks, strict=True))
         rows.append(f"<TR>{tds}</TR>")

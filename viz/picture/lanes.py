@@ -90,9 +90,9 @@ class Lanes(View):
 
     def words(self, f: Function, drawn: set[Edge]) -> tuple[Item, Item]:
         """The operation in the forward pass, and its backward function in the backward pass."""
-        said = fit(operation(f, drawn), self.widest, SUB, bold=True)
+        label = fit(operation(f, drawn), self.widest, SUB, bold=True)
         called = f.name if self.whole_names or f.kind == "custom" else rules.base_name(f.name)
-        op = self.word("op", said, rules.expression(f, operand_names(f)), function=f, name=said)
+        op = self.word("op", label, rules.expression(f, operand_names(f)), function=f, name=label)
         about = {"function": f, "output": f.outputs[0], "name": f.outputs[0].name, "classes": classes_of(f)}
         back = self.word("function", fit(called, self.widest, LABEL), function_tooltip(f), **about)
         self.p.below[back] = op
@@ -139,12 +139,12 @@ class Lanes(View):
     ) -> tuple[Item, Item]:
         """The card of a tensor in one lane and that of its gradient in the other, of the same size."""
         out, name = f.output(nr), f.output(nr).name or "?"
-        said = _short(name, self.widest) if kind == "leaf" else fit(name, self.widest, TITLE, bold=True)
-        title = f"{_short(name, self.widest - 6)}.grad" if kind == "leaf" else f"grad of {said}"
-        room = max(64.0 + 2 * self.pad, width(said, TITLE, bold=True))
+        label = _short(name, self.widest) if kind == "leaf" else fit(name, self.widest, TITLE, bold=True)
+        title = f"{_short(name, self.widest - 6)}.grad" if kind == "leaf" else f"grad of {label}"
+        room = max(64.0 + 2 * self.pad, width(label, TITLE, bold=True))
         if kind != "leaf" and width(title, TITLE, bold=True) > room:
             title = "its gradient"
-        above = self.card(said, out.shape, [shape_text(out.shape), *about], ["value"])
+        above = self.card(label, out.shape, [shape_text(out.shape), *about], ["value"])
         below = self.card(title, out.shape, [shape_text(out.shape), *back], ["grad"])
         wide = max(above[0].width, below[0].width)
         common = {"function": f, "nr": nr, "name": out.name, "output": out}

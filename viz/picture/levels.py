@@ -115,10 +115,10 @@ def chosen(root: Block, fold: Any, graph: Graph) -> tuple[list[Block], str]:
         )
     kinds = Counter(kind for _, _, kind in seen if kind)
     there = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()) or "no module whose class is known"
-    said = f"fold={getattr(fold, '__name__', fold)!r} matches none of the modules here: {there}."
+    message = f"fold={getattr(fold, '__name__', fold)!r} matches none of the modules here: {there}."
     if kinds and isinstance(fold, str | type):
-        raise ValueError(said)
-    return found, said
+        raise ValueError(message)
+    return found, message
 
 
 def repeats(root: Block) -> list[Block]:

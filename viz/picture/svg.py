@@ -230,11 +230,11 @@ def cells(value: Value, box: tuple[float, float, float, float]) -> str:
             cx, cy = x + j * cw, y + i * ch
             size = {"width": max(cw - 1, 1.0), "height": max(ch - 1, 1.0)}
             if texts is not None:
-                font, said = texts[0], texts[1][i * grid.shape[1] + j]
+                font, cell = texts[0], texts[1][i * grid.shape[1] + j]
                 look = {"fill": POSITIVE if v >= 0 else NEGATIVE, "fill_opacity": f"{tint_of(v, top):.2f}"}
                 out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, **look))
                 middle = cx + cw / 2, cy + ch / 2 + font * 0.36
-                out.append(_text("number", said, *middle, round(font, 1), fill=INK))
+                out.append(_text("number", cell, *middle, round(font, 1), fill=INK))
                 continue
             out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, fill=shade(v, top)))
             if v < 0:

@@ -54,8 +54,8 @@ def hooks_in_words(f: Function) -> str:
     """The hooks, for a tooltip."""
     places = ("on the gradient", "on the node", "after .grad is added to")
     counts = zip(places, (sum(o.hooks for o in f.outputs), f.hooks, f.after_hooks), strict=True)
-    said = [f"{plural(n, 'hook')} {where}" for where, n in counts if n]
-    return "; ".join(["", *said])
+    counted = [f"{plural(n, 'hook')} {where}" for where, n in counts if n]
+    return "; ".join(["", *counted])
 
 
 def plain_words(e: Edge) -> tuple[list[Line], str]:

@@ -57,8 +57,8 @@ def public(function: F) -> F:
             if name not in signature.parameters:
                 here = ELSEWHERE.get(name)
                 takes = f"It takes {', '.join(options) or 'no options'}"
-                said = f"Here it is called {here}=" if here in options else takes
-                raise TypeError(f"viz.{function.__name__} has no option {name}=. {said}.")
+                advice = f"Here it is called {here}=" if here in options else takes
+                raise TypeError(f"viz.{function.__name__} has no option {name}=. {advice}.")
         try:
             signature.bind(*args, **given)
         except TypeError as error:

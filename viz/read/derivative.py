@@ -134,7 +134,7 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
         return [v for v in values if is_tensor(v) and v.grad_fn is not None]
 
     for statement in scope_of(lines, frame):
-        said = isinstance(statement, ast.Assign | ast.Expr) and statement.lineno <= frame.f_lineno
-        if said and "create_graph=True" in ast.unparse(statement):
+        is_statement = isinstance(statement, ast.Assign | ast.Expr) and statement.lineno <= frame.f_lineno
+        if is_statement and "create_graph=True" in ast.unparse(statement):
             made = tensors(*getattr(statement, "targets", ()))
             yield tensors(statement.value), made or [r.tensor for r in graph.roots]

@@ -124,7 +124,7 @@ def _named(graph: Graph, own: list[Entry]) -> Graph:
     return graph
 
 
-def said(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
     """An exception in one line: its class, and the first line of its message."""
     first = next((line for line in str(error).splitlines() if line.strip()), "")
     return one_line(f"{type(error).__name__}: {first}" if first else type(error).__name__)
@@ -166,7 +166,7 @@ def _of_forward(
     made += [*recording._made_by, *recording._seen]
     made += [fn for fn, _ in recording._values] if layer is None else []  # in a layer they are internal
     graph = _named(read_nodes([fn for fn in dict.fromkeys(made) if fn is not None]), own)
-    failure = Failure(said(error), operation, graph, here.place)
+    failure = Failure(message_of(error), operation, graph, here.place)
     if own[0].place != here.place:
         failure.more.append(("called", own[0].place))
     label = type(module).__name__ if module is not None else None
@@ -304,7 +304,7 @@ def of_pass(
     if failed is None and inside and ran is not None:
         failed = _next(graph, set(done))  # a hook on a tensor: it runs before the node does
     name = f"{failed.name} of {failed.outputs[0].name}" if failed is not None else "The backward pass"
-    failure = Failure(said(error), f"A hook on {name}" if hook and failed else name, graph, given=SAVED)
+    failure = Failure(message_of(error), f"A hook on {name}" if hook and failed else name, graph, given=SAVED)
     failure.failed, failure.ran = failed, len(done)
     failure.more += [("raised", inside[-1].place)] if inside else []
     if failed is not None:
@@ -326,11 +326,11 @@ def of_pass(
 
 def _changed(failure: Failure, error: Exception, recording: Recording) -> Failure:
     """Add the line that changed a saved tensor in place, if the recording has seen only one that may have done it."""
-    told, failed = MODIFIED.search(str(error)), failure.failed
-    if told is None or failed is None or not any(s.state == "modified" for s in failed.saved):
+    match, failed = MODIFIED.search(str(error)), failure.failed
+    if match is None or failed is None or not any(s.state == "modified" for s in failed.saved):
         return failure
     inputs, after = {e.target.fn for e in failed.edges if e.target is not None}, sequence(failed.fn)
-    named = (fn for fn in recording._seen if base_name(fn.name()) == told[1] and sequence(fn) > after)
+    named = (fn for fn in recording._seen if base_name(fn.name()) == match[1] and sequence(fn) > after)
     found = [fn for fn in named if any(target in inputs for target, _ in fn.next_functions)]
     if len(found) == 1:
         made = recording._seen[found[0]]

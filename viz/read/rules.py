@@ -68,11 +68,11 @@ def _rules(text: str) -> dict[str, Rule]:
             continue
         names, line = line.split(" | ", 1)
         for node in names.split():
-            form, *told = line.replace("{call}", forward_name(node)).split(" | ")
+            form, *parts = line.replace("{call}", forward_name(node)).split(" | ")
             inputs, cases = {}, {}
-            for name, said in (one.split(": ", 1) for one in told):
+            for name, texts in (one.split(": ", 1) for one in parts):
                 name, _, case = name.rstrip("]").partition("[")
-                (cases.setdefault(case, {}) if case else inputs)[name] = tuple(said.split(" => "))
+                (cases.setdefault(case, {}) if case else inputs)[name] = tuple(texts.split(" => "))
             found[node] = Rule(form, inputs, cases, conjugates)
     return found
 
@@ -152,11 +152,11 @@ def _of_input(function: Any, name: str) -> tuple[str, ...] | None:
         return None
     kept = {s.name if s.value is not None else f"{s.name}={s.text}" for s in function._saved or ()}
     kept |= {"padding_idx"} if numbers.get("padding_idx", "-1") != "-1" else set()
-    case = next((told for case, told in rule.cases.items() if case in kept), {})
-    told = case.get(name) or rule.inputs.get(name) or rule.inputs.get("*")
-    if told and numbers.get("reduction", "1") != "1":  # no mean is taken: nothing is divided by n
-        told = tuple(re.sub(r" / n\b|, n their sum", "", text) for text in told)
-    return told
+    case = next((texts for case, texts in rule.cases.items() if case in kept), {})
+    texts = case.get(name) or rule.inputs.get(name) or rule.inputs.get("*")
+    if texts and numbers.get("reduction", "1") != "1":  # no mean is taken: nothing is divided by n
+        texts = tuple(re.sub(r" / n\b|, n their sum", "", text) for text in texts)
+    return texts
 
 
 # a rule that only calls a function inside the framework, whose name means nothing to a reader
@@ -192,11 +192,11 @@ def math_of(function: Any, words: dict[str, str]) -> list[str | None]:
     words = {k: f"conj{_in_brackets(v)}" if k in conjugated else v for k, v in words.items()}
     out: list[str | None] = []
     for name, part in zip(names, real, strict=True):
-        known, told = _of_input(function, name), _Words(_USUAL | words, this=words.get(name, name))
-        text = known[1].replace("{g}ᵀ", "({g})ᵀ" if "/" in told["g"] else "{g}ᵀ") if known else None
-        text = text and _FACTOR.sub(lambda found, told=told: "" if told[found[1]] == "1" else found[0], text)
-        text = text and re.sub(r"\(\{(\w+)\}\)", lambda found, told=told: _in_brackets(told[found[1]]), text)
-        out.append(text and f"{'Re(' * part}{text.format_map(told)}{')' * part}")
+        known, fill = _of_input(function, name), _Words(_USUAL | words, this=words.get(name, name))
+        text = known[1].replace("{g}ᵀ", "({g})ᵀ" if "/" in fill["g"] else "{g}ᵀ") if known else None
+        text = text and _FACTOR.sub(lambda found, fill=fill: "" if fill[found[1]] == "1" else found[0], text)
+        text = text and re.sub(r"\(\{(\w+)\}\)", lambda found, fill=fill: _in_brackets(fill[found[1]]), text)
+        out.append(text and f"{'Re(' * part}{text.format_map(fill)}{')' * part}")
     return out
 
 

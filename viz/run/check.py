@@ -47,7 +47,7 @@ def _check(step: Any, values: dict) -> dict | None:
     if near and rules.base_name(f.name) in KINKED:
         return None  # exactly at a kink, both slopes are right
     rng = np.random.default_rng(0)
-    worst, told = 0.0, ""
+    worst, found = 0.0, ""
     for slot, sent in enumerate(step.sent):
         if sent.value is None or inputs[slot] is None:
             continue
@@ -65,10 +65,10 @@ def _check(step: Any, values: dict) -> dict | None:
             return None
         if relative >= worst:
             nudged = sent.input if one else f"the entries of {sent.input} together"
-            worst, told = relative, f"nudging {nudged}: measured {number(measured)}, rule {number(claimed)}"
-    if not told:
+            worst, found = relative, f"nudging {nudged}: measured {number(measured)}, rule {number(claimed)}"
+    if not found:
         return None
     doubt = "" if f.hooks else "the rule is wrong, or "
-    wrong = f"does NOT agree with {told}: {doubt}a hook on the node changed it"
+    wrong = f"does NOT agree with {found}: {doubt}a hook on the node changed it"
     ok = worst < TOLERANCE
-    return {"ok": ok, "difference": worst, "text": f"by {told}" if ok else wrong}
+    return {"ok": ok, "difference": worst, "text": f"by {found}" if ok else wrong}

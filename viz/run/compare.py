@@ -60,8 +60,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         n = sum(p.difference is not None for p in self.pairs)
-        said = "no difference" if not n else f"{n} of {len(self.pairs)} steps differ"
-        return f"Comparison({self.labels[0]} and {self.labels[1]}: {said})"[:109]
+        sentence = "no difference" if not n else f"{n} of {len(self.pairs)} steps differ"
+        return f"Comparison({self.labels[0]} and {self.labels[1]}: {sentence})"[:109]
 
     @property
     def sentence(self) -> str:
@@ -72,12 +72,12 @@ class Comparison:
         side = f"step {step.number} ({step.name} of {step.tensor})"
         if self.first.moved:
             return f"Every number is the same, but the order is not: at {side}, {self.first.difference}."
-        said = f"The first difference is at {side}: {self.first.difference}."
+        sentence = f"The first difference is at {side}: {self.first.difference}."
         if self.forward is None:
-            return said
+            return sentence
         x, y = (f.outputs[0] for f in self.forward)
         name = x.name if x.name == y.name else f"{x.name} ({y.name} on the other side)"
-        return f"{said} The forward passes already differ: {name} is {short(x.value, 30)} and {short(y.value, 30)}."
+        return f"{sentence} The forward passes already differ: {name} is {short(x.value, 30)} and {short(y.value, 30)}."
 
     def _rows(self, same: str) -> list[tuple[str, ...]]:
         marks = (("≠" if p.difference else same, p) for p in self.pairs)
@@ -213,13 +213,13 @@ def _in_order(a: Trace, b: Trace, same: Matches, labels: tuple[str, str], tolera
 
 def _alone(s: Step, partner: dict[Step, Step], labels: tuple[str, str], side: int, tolerance: float) -> Pair:
     """A step that has no partner at this place: none at all, or one at another time."""
-    other, said, moved = partner.get(s), f"only “{labels[side]}” has this step", False
+    other, reason, moved = partner.get(s), f"only “{labels[side]}” has this step", False
     if other is not None:
         x, y = (s, other) if side == 0 else (other, s)
         number = _differs(x, y, tolerance)
         moved = number is None and x.name == y.name
-        said = f"{labels[1 - side]} fires it at step {other.number}" + (f" and {number}" if number else "")
-    return Pair(s, None, said, moved) if side == 0 else Pair(None, s, said, moved)
+        reason = f"{labels[1 - side]} fires it at step {other.number}" + (f" and {number}" if number else "")
+    return Pair(s, None, reason, moved) if side == 0 else Pair(None, s, reason, moved)
 
 
 def _cell(s: Step | None) -> str:
@@ -232,8 +232,8 @@ def _differs(x: Step, y: Step, tolerance: float) -> str | None:
     for s, t in zip(x.sent, y.sent, strict=False):
         both.append((s.value, t.value, f"sends to {target_name(s.edge if s.edge.target else t.edge)}"))
     for left, right, what in both:
-        if said := _values(left, right, what, tolerance):
-            return said
+        if difference := _values(left, right, what, tolerance):
+            return difference
     if len(x.sent) != len(y.sent):
         return f"sends {len(x.sent)} gradients and {len(y.sent)}"
     if x.accumulate and y.accumulate:

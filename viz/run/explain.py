@@ -185,8 +185,8 @@ def _explain(s: Step, title: str) -> None:
     words["result"] = f.outputs[0].name
     words = {k: rules.operand(v) for k, v in words.items()}
     words["g"] = f"∂{_of(title)}/∂{_of(f.outputs[0].name)}"
-    told = zip(rules.input_names(f), rules.code_of(f), strict=True)
-    for sent, (sent.input, sent.code), math in zip(s.sent, told, rules.math_of(f, words), strict=True):
+    sent_rules = zip(rules.input_names(f), rules.code_of(f), strict=True)
+    for sent, (sent.input, sent.code), math in zip(s.sent, sent_rules, rules.math_of(f, words), strict=True):
         target = sent.edge.target
         if math and target is not None:
             several = len(target.users) > 1
@@ -247,8 +247,8 @@ def _sends(x: Sent, several: bool) -> str:
     """What is sent along one edge: its numbers, or only the shape if it is one of several large arrays."""
     value = _brief(x.value) if several else short(x.value)
     comma = "," if value.startswith("(") and not value.endswith(")") else ""  # after a shape and a range
-    said = f"{value}{comma} to {clipped(target_name(x.edge), 60)}"
-    return f"{said} ({x.reduced.partition(':')[0]})" if x.reduced else said
+    sending = f"{value}{comma} to {clipped(target_name(x.edge), 60)}"
+    return f"{sending} ({x.reduced.partition(':')[0]})" if x.reduced else sending
 
 
 def _brief(value: Value | None) -> str:
@@ -289,11 +289,11 @@ def _received(s: Step, name: str, out: Trace) -> str:
 
 def _received_by_each(s: Step) -> str:
     """What a node with several outputs receives: a gradient, or nothing, for each of the first few."""
-    said = []
+    received = []
     for nr, total in enumerate(s.totals[:6]):
         name = clipped(s.function.output(nr).name or f"output {nr}", 30)
         parts = [short(p.value, 24) for p in s.parts if p.nr == nr and p.value is not None]
         sums = f"{' + '.join(parts[:4])}{' + …' if len(parts) > 4 else ''} = "
         added = sums if len(parts) > 1 and not s.wrong else ""
-        said.append(f"nothing for {name}" if total is None else f"{added}{_brief(total)} for {name}")
-    return f"receives {', '.join(said)}{', …' if len(s.totals) > 6 else ''}"
+        received.append(f"nothing for {name}" if total is None else f"{added}{_brief(total)} for {name}")
+    return f"receives {', '.join(received)}{', …' if len(s.totals) > 6 else ''}"

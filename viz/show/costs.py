@@ -116,9 +116,9 @@ class Costs:
         timed = [name for name in ("forward", "backward") if any(getattr(c, name) is not None for c in rows)]
         body = []
         for cost in rows:
-            said = f"{'  ' * cost.depth}{cost.name}{f' ({cost.kind})' if cost.kind else ''}"
+            title = f"{'  ' * cost.depth}{cost.name}{f' ({cost.kind})' if cost.kind else ''}"
             numbers = [f"{cost.functions:,}", bytes_text(cost.parameters), bytes_text(cost.kept)]
-            body.append((said, *numbers, *(seconds_text(getattr(cost, name)) for name in timed)))
+            body.append((title, *numbers, *(seconds_text(getattr(cost, name)) for name in timed)))
         return body, head + timed
 
     def __str__(self) -> str:

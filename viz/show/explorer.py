@@ -184,10 +184,10 @@ class Explore(Live, widgets.VBox):
         narrow = {"width": "auto", "max_width": "100%"}
         self.choice = widgets.Dropdown(options=self.edges, description="Edge", layout=narrow)
         self.choice.style.description_width = "initial"
-        told = "Send no gradient along this edge, as detach() does"
-        self.button = widgets.Button(description="Cut", layout={"width": "auto"}, tooltip=told)
-        told = "Undo the last change"
-        self.back = widgets.Button(description="Undo", layout={"width": "auto"}, disabled=True, tooltip=told)
+        tip = "Send no gradient along this edge, as detach() does"
+        self.button = widgets.Button(description="Cut", layout={"width": "auto"}, tooltip=tip)
+        tip = "Undo the last change"
+        self.back = widgets.Button(description="Undo", layout={"width": "auto"}, disabled=True, tooltip=tip)
         self.choice.observe(lambda _: self._look(), "value")
         self.button.on_click(lambda _: self._toggle(self.choice.value))
         self.back.on_click(lambda _: self.undo())
@@ -269,28 +269,28 @@ class Explore(Live, widgets.VBox):
     def changes(self, a: _State, b: _State) -> str:
         """The difference between two states, in sentences: what was changed, and its effects."""
         moved = [n for n, x in b.values.items() if not np.array_equal(a.values[n], x)]
-        said = [f"{n} was {_short(a.values[n])} and is now {_short(b.values[n])}." for n in moved]
+        lines = [f"{n} was {_short(a.values[n])} and is now {_short(b.values[n])}." for n in moved]
         for name, on in b.grad.items():
             if on != a.grad[name]:
-                said.append(f"{name} {'now requires' if on else 'no longer requires'} grad.")
+                lines.append(f"{name} {'now requires' if on else 'no longer requires'} grad.")
         for label in b.cut:
             if label not in self.edges:
-                said.append(f"The edge {label} that was cut is not in this graph.")
+                lines.append(f"The edge {label} that was cut is not in this graph.")
             elif label not in a.cut:
                 what = self._ends[label]
-                said.append(f"{label} is cut: nothing is sent along it, as if {what} were detached there.")
-        said += [f"{label} is reconnected." for label in a.cut if label not in b.cut]
+                lines.append(f"{label} is cut: nothing is sent along it, as if {what} were detached there.")
+        lines += [f"{label} is reconnected." for label in a.cut if label not in b.cut]
         if not same(a.result, b.result) and a.result is not None and b.result is not None:
-            said.append(f"The result was {_short(a.result.array)} and is now {_short(b.result.array)}.")
+            lines.append(f"The result was {_short(a.result.array)} and is now {_short(b.result.array)}.")
         moved = [n for n in b.grads if not same(a.grads.get(n), b.grads[n])]
-        said += [
+        lines += [
             f".grad of {n} was {short(a.grads.get(n), 48)} and is now {short(b.grads[n], 48)}." for n in moved
         ]
         both = [n for n in b.reached if n in a.reached and a.reached[n] != b.reached[n]]
         lost, found = ([n for n in both if b.reached[n] is now] for now in (False, True))
         news = {"No gradient reaches {} any more.": lost, "A gradient reaches {} again.": found}
-        said += [text.format(_listed(names)) for text, names in news.items() if names]
-        return " ".join(said) if said else "Nothing changed."
+        lines += [text.format(_listed(names)) for text, names in news.items() if names]
+        return " ".join(lines) if lines else "Nothing changed."
 
     # -- changes from Python, equivalent to those made with the controls
 

@@ -93,8 +93,8 @@ class _Moment:
         stored = self.stored.get(item.function) if item.kind == "leaf" and "grad" not in item.boxes else None
         if stored is not None:
             number = _number(stored)
-            said = f".grad = {number}" if number[:1] not in "(<" else ".grad is there"
-            now.lines = [replace(x, text=said) if x.css == "note" else x for x in item.lines]
+            note = f".grad = {number}" if number[:1] not in "(<" else ".grad is there"
+            now.lines = [replace(x, text=note) if x.css == "note" else x for x in item.lines]
         return now
 
     def _of_arrow(self, link: Link) -> dict[str, str]:
@@ -106,8 +106,8 @@ class _Moment:
         colour, wide = (NOW, "2.6") if now else (DONE, "1.8") if number else (WAIT, "1")
         look = {"color": quoted(colour), "penwidth": wide}
         # in two lanes the card at the end shows what arrived, unless several parts meet there
-        said = self.picture.view != "lanes" or self.met[link.head] > 1
-        if value is None or not said or (link.more and not now):
+        labelled = self.picture.view != "lanes" or self.met[link.head] > 1
+        if value is None or not labelled or (link.more and not now):
             return look
         if link.id in self.at.labels:  # on a plate
             x, y = self.at.labels[link.id]
@@ -143,9 +143,9 @@ def frame_dot(data: Payload, picture: Picture, k: int) -> str:
         look = f'shape=box style="filled,rounded" {fill} label="{number}"'
         more.append(f'{item.id}_n [pos="{middle}!" {size} {look}];')
     lines = textwrap.wrap(now.sentence, max(36, int(wide / 6.6)))[:3]
-    said = '"' + "\\l".join(quoted(line)[1:-1] for line in lines) + '\\l"'
+    label = '"' + "\\l".join(quoted(line)[1:-1] for line in lines) + '\\l"'
     middle = at(wide / 2, tall - CAPTION / 2)
-    more.append(f'caption [shape=plain fixedsize=false pos="{middle}!" fontsize=11 label={said}];')
+    more.append(f'caption [shape=plain fixedsize=false pos="{middle}!" fontsize=11 label={label}];')
     return language.fixed(picture, places, now.look, now.seen, more)
 
 

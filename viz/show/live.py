@@ -33,8 +33,8 @@ def widgets(on: bool | str | None = None) -> bool:
         _chosen = None if on == "auto" else bool(on)
     if _chosen is not None:
         return _chosen
-    told = os.environ.get("VIZ_WIDGETS", "").strip().lower()
-    return told not in _NO if told else not _run_by_a_tool()
+    setting = os.environ.get("VIZ_WIDGETS", "").strip().lower()
+    return setting not in _NO if setting else not _run_by_a_tool()
 
 
 def _run_by_a_tool() -> bool:

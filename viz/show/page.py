@@ -136,15 +136,15 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
         within = {key: picture(one) for key, one in drawn.get("insides", {}).items()}
         return {**drawn, **read, "insides": within, "svg": _compact_svg(drawn)}
 
-    def step(told: Mapping[str, Any]) -> dict[str, Any]:
+    def lean(step: Mapping[str, Any]) -> dict[str, Any]:
         """A step without what follows from the rest: a single part is the total; a leaf stores its total."""
-        parts = [{k: v for k, v in part.items() if v is not told["total"]} for part in told["incoming"]]
-        sends = [{k: v for k, v in out.items() if k != "name"} for out in told["outgoing"]]
-        stores = {k: v for k, v in (told["accumulate"] or {}).items() if k not in ("leaf", "contribution")}
-        return {**told, "incoming": parts, "outgoing": sends, "accumulate": stores or None}
+        parts = [{k: v for k, v in part.items() if v is not step["total"]} for part in step["incoming"]]
+        sends = [{k: v for k, v in out.items() if k != "name"} for out in step["outgoing"]]
+        stores = {k: v for k, v in (step["accumulate"] or {}).items() if k not in ("leaf", "contribution")}
+        return {**step, "incoming": parts, "outgoing": sends, "accumulate": stores or None}
 
     whole = picture(data) | {"pictures": [picture(one) for one in data.get("pictures", ())]}
-    whole["steps"] = [step(one) for one in data.get("steps", ())]
+    whole["steps"] = [lean(one) for one in data.get("steps", ())]
     if not (options or {}).get("forward"):
         whole["forward"] = []
     return {**walk(whole), "arrays": arrays}

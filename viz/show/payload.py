@@ -253,13 +253,13 @@ def _step(s: Step) -> dict:
     # a rule that only names a helper of the framework says less than the mathematics, and nothing about an edge with no target
     less = [rules.is_helper(x.code) and (x.math or x.edge.target is None) for x in s.sent]
     kept = [{"name": k.name, "label": k.label, "value": _json(k.value) or {"text": k.text}} for k in s.saved]
-    told = [(x.input, None if is_less else x.code, x.math) for x, is_less in zip(s.sent, less, strict=True)]
+    sent = [(x.input, None if is_less else x.code, x.math) for x, is_less in zip(s.sent, less, strict=True)]
     return {
         "node": ident(s.function),
         "name": s.name,
         "tensor": s.tensor,
         "pointwise": rules.base_name(s.name) in POINTWISE or None,
-        "rules": [{"input": name, "code": code, "math": math} for name, code, math in told],
+        "rules": [{"input": name, "code": code, "math": math} for name, code, math in sent],
         "incoming": [{"from": ident(p.edge and p.edge.source), "value": _json(p.value)} for p in s.parts],
         "total": _json(s.total),
         "totals": [_json(v) for v in s.totals] if len(s.totals) > 1 else None,
@@ -300,7 +300,7 @@ def _forward(graph: Graph, p: Picture) -> list[dict]:
         symbol = rules.symbol(f.name, rules.form_of(f, operands))
         value = f" = {first.value.short()}" if first.value is not None else ""
         shape = shape_text(first.shape)
-        said = f"Forward {len(out) + 1} of {n}. {names}{value or ' ' + shape}, made by {symbol}; "
+        opening = f"Forward {len(out) + 1} of {n}. {names}{value or ' ' + shape}, made by {symbol}; "
         entry = {
             "nodes": made.get(f.index, []),
             "node": ident(f),
@@ -308,7 +308,7 @@ def _forward(graph: Graph, p: Picture) -> list[dict]:
             "operation": one_line(rules.expression(f, operands)),
             "value": _json(first.value),
             "line": f.line,
-            "sentence": one_line(f"{said}its backward node is {f.name}."),
+            "sentence": one_line(f"{opening}its backward node is {f.name}."),
         }
         out.append(entry)
     return out

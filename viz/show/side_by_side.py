@@ -44,7 +44,7 @@ class Beside(Live, Shown, widgets.VBox):
         self.data = (left[1], right[1])
         for side, data in zip(("left", "right"), self.data, strict=True):
             steps = [(getattr(pair, side), pair.difference) for pair in self.comparison.pairs]
-            data["differs"] = {str(s.number): said for s, said in steps if s is not None and said}
+            data["differs"] = {str(s.number): what for s, what in steps if s is not None and what}
             first = getattr(self.comparison.first, side, None)
             data["first"] = first.number if first is not None else None
         # one text with both payloads in it, which the front end separates
