@@ -7,6 +7,7 @@ import re
 
 import matplotlib
 import nbformat
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -25,7 +26,7 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def drawn() -> Figure:
+def drawn(cmap: str = "gray") -> Figure:
     figure = Figure(figsize=(3, 2))
     left, right = figure.subplots(1, 2)
     left.plot([0, 1], [1, 0], color="#0072B2", label="falls")
@@ -34,7 +35,7 @@ def drawn() -> Figure:
     right.set_title("cells", loc="left")
     left.legend()
     left.bar([0], [1], color="#D55E00", hatch="//", edgecolor="white")
-    right.imshow([[0, 1]], cmap="Blues")
+    right.imshow([[0, 1]], cmap=cmap)
     right.text(0, 0, "41", color="white")
     right.text(1, 0, "42")
     return figure
@@ -51,6 +52,23 @@ def test_a_figure_has_the_colours_of_the_page_and_numbers_on_cells_keep_theirs()
     for name, dark in figures.COLOURS.values():
         assert f"--{name}:{dark};" in svg
         assert name == "grey" or f"var(--{name})" in svg
+
+
+def test_an_image_in_colours_lets_the_page_through_and_its_numbers_follow():
+    svg = figures.as_svg(drawn("Blues"))
+    assert "#010101" not in colours(svg) and "#fefefe" in colours(svg)
+
+    values = np.array([[-1.0, 0.0, 0.5, 1.0]])
+    for cmap in ("RdBu", "Blues", "Oranges", "Pastel1"):
+        image = Figure().subplots().imshow(values, cmap=cmap)
+        before = image.to_rgba(values)[..., :3]
+        assert figures._show_through(image)
+        after = image.get_array()
+        on_white = 1 - after[..., 3:] * (1 - after[..., :3])
+        assert np.allclose(on_white, before, atol=1e-6)
+        assert after[..., 3].min() < 0.4, "the palest colour hardly covers the page"
+    zeros = Figure().subplots().imshow(values * 0, cmap="RdBu", vmin=-1, vmax=1)
+    assert figures._show_through(zeros) and zeros.get_array()[..., 3].max() < 0.05
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])

@@ -231,26 +231,21 @@ def fits(got: Any, want: Any) -> bool:
     return got is None or isinstance(got, np.ndarray | bool)
 
 
-def wanted(want: Any) -> str:
-    """The kind of answer that is expected, in words."""
-    if isinstance(want, str):
-        return 'Enter one of the letters in quotes, such as `"a"`.'
-    if isinstance(want, bool):
-        return "Enter `True` or `False`."
-    if isinstance(want, np.ndarray) and want.ndim:
-        return "Enter a list of numbers, such as `[0.5, 2]`."
-    return "Enter a number such as `0.5` or `1/3`, or `None` if you expect nothing."
+# what is expected: how to ask for it, and an example for the empty field in which it is typed
+LETTER = 'Enter one of the letters in quotes, such as `"a"`.', "a letter, such as a"
+TRUTH = "Enter `True` or `False`.", "True or False"
+LIST = "Enter a list of numbers, such as `[0.5, 2]`.", "a list, such as [0.5, 2]"
+NUMBER = (
+    "Enter a number such as `0.5` or `1/3`, or `None` if you expect nothing.",
+    "a number, such as 0.5 or 1/3, or None",
+)
 
 
-def example(want: Any) -> str:
-    """An example of an answer, for the empty field in which it is typed."""
-    if isinstance(want, str):
-        return "a letter, such as a"
-    if isinstance(want, bool):
-        return "True or False"
-    if isinstance(want, np.ndarray) and want.ndim:
-        return "a list, such as [0.5, 2]"
-    return "a number, such as 0.5 or 1/3, or None"
+def wanted(want: Any) -> tuple[str, str]:
+    """The kind of answer that is expected: how to ask for it, and an example."""
+    if isinstance(want, str | bool):
+        return LETTER if isinstance(want, str) else TRUTH
+    return LIST if isinstance(want, np.ndarray) and want.ndim else NUMBER
 
 
 SEPARATED = r"(?:[\s,;.+&|/\\()\[\]{}\"'`>]|->|=>|-|\b(?:and|then|first|next|only|just)\b)+"

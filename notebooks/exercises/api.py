@@ -102,13 +102,8 @@ def hint(exercise: str = "") -> Card:
         body = fold(f"Hint {number} of {len(found.hints)}", text + body)
     lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(found.hints, 1)]
     lines += [f"{name}: {' '.join(advice.split())}" for name, advice in found.about.items()]
-    text = "\n".join(lines)
-    return Card(
-        "noted",
-        f"{found.id} hints: {len(found.hints)}, folded",
-        f"Hints for {found.id}\n{text}\n{last}",
-        body,
-    )
+    text = "\n".join([f"Hints for {found.id}", *lines, last])
+    return Card("noted", f"{found.id} hints: {len(found.hints)}, folded", text, body)
 
 
 def solution(exercise: str = "") -> Card:
@@ -149,7 +144,7 @@ def _predicted(found: Question, guess: Any, *, note: bool = True) -> Card:
     truth = plain(found.truth())
     value = _read(found, guess, truth)
     if not answers.fits(value, truth):  # this is not a guess at all, so nothing is noted
-        text = say("not an answer", wanted=answers.wanted(truth))
+        text = say("not an answer", wanted=answers.wanted(truth)[0])
         return _not_predicted(found.id, "not yet: that is not an answer", text)
     if strange := _no_such_letter(found, value, truth):
         return _not_predicted(found.id, "not yet: there is no such letter", strange)
@@ -171,7 +166,7 @@ def _to_predict(found: Question) -> Card:
 
         kept = store.load()["guesses"].get(found.id)
         earlier = None if kept is None else _predicted(found, kept, note=False)
-        example = answers.example(plain(found.truth()))
+        _asked, example = answers.wanted(plain(found.truth()))
         return field(found.id, inline(found.asks), example, earlier, lambda text: _heard(found, text))
 
     text = say("predict")

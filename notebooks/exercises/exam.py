@@ -149,7 +149,7 @@ class Exam:
             return Card(NOT_YET, f"{number} {NOT_YET}", text, heading(NOT_YET, title) + paragraphs(text))
         got = answers.read(letter, question.right, options=options.of(f"exam.{number}"))
         if not answers.fits(got, question.right) or got not in question.letters:
-            text = say("not an answer", wanted=answers.wanted(question.right))
+            text = say("not an answer", wanted=answers.wanted(question.right)[0])
             if answers.fits(got, question.right):
                 first, last = question.letters[0], question.letters[-1]
                 text = say("no such letter", letter=got.replace("`", "'"), first=first, last=last)

@@ -1,8 +1,8 @@
 """How a matplotlib figure is shown in a notebook: as an SVG that follows the page into a dark theme, as viz's pictures do.
 
 Black is ink and white is paper: in a dark theme they are swapped, and the two colours of the lessons get lighter. Lines without
-a colour take these two in turn. Any other colour stays, and so does text over an image; write `"0.1"` for black that stays.
-Imports matplotlib only where a lesson does.
+a colour take these two in turn. An image in colours lets the page through where it is white; one in grey stays, with the
+text over it, and so does any other colour. Imports matplotlib only where a lesson does.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import io
 import re
 import sys
 from typing import Any
+
+import numpy as np
 
 COLOURS = {  # in a light theme: (its name, in a dark theme)
     "#000000": ("ink", "#e6edf3"),
@@ -57,9 +59,11 @@ def as_svg(figure: Any) -> str:
     """The figure as the text of an SVG, the same for the same figure."""
     import matplotlib
 
-    for text in (text for axes in figure.axes if axes.images for text in axes.texts):
-        kept = {"black": "#010101", "white": "#fefefe"}  # text over a colour that stays
-        text.set_color(kept.get(text.get_color(), text.get_color()))
+    for axes in (axes for axes in figure.axes if axes.images):
+        grey = [image for image in axes.images if not _show_through(image)]
+        kept = {"white": "#fefefe"} | ({"black": "#010101"} if grey else {})  # text over what stays
+        for text in axes.texts:
+            text.set_color(kept.get(text.get_color(), text.get_color()))
     file = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "plot"}):
         figure.savefig(file, format="svg", bbox_inches="tight", dpi=144, metadata={"Date": None})
@@ -67,6 +71,17 @@ def as_svg(figure: Any) -> str:
     for light, (name, _) in COLOURS.items():
         drawn = re.sub(rf"""(?<=[ "]){light}\b""", f"var(--{name})", drawn)
     return re.sub(r"^.*?(<svg[^>]*>)", rf"\1{STYLE}", drawn, count=1, flags=re.S)
+
+
+def _show_through(image: Any) -> bool:
+    """Take the white out of an image's colours, so that it looks the same on white paper; False if its map is grey."""
+    if (np.ptp(image.cmap(range(image.cmap.N))[:, :3], axis=1) < 0.02).all():
+        return False
+    colours = image.to_rgba(image.get_array())
+    white = 1 - colours[..., 3:] * (1 - colours[..., :3])  # as it is seen on white
+    opaque = 1 - white.min(-1, keepdims=True)
+    image.set_data(np.concatenate([1 - (1 - white) / np.where(opaque == 0, 1, opaque), opaque], -1))
+    return True
 
 
 def _words(figure: Any) -> str:

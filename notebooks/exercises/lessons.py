@@ -9,8 +9,11 @@ import importlib
 import pkgutil
 import re
 from functools import cache
+from typing import TypeVar
 
 from .model import Exercise, Question, module_of
+
+Asked = TypeVar("Asked", Exercise, Question)
 
 
 class Unknown(LookupError):
@@ -47,26 +50,22 @@ def questions(lesson: int | str) -> dict[str, Question]:
 
 def find_exercise(key: object) -> Exercise:
     """The exercise called `key`, or Unknown."""
-    found = exercises(_lesson_of(key)).get(str(key).strip())
-    if found is None:
-        raise Unknown(_there_is_no("exercise", key, exercises(_lesson_of(key))))
-    return found
+    return _find("exercise", exercises(lesson_number(key)), key)
 
 
 def find_question(key: object) -> Question:
     """The question called `key`, or Unknown."""
-    found = questions(_lesson_of(key)).get(str(key).strip())
-    if found is None:
-        raise Unknown(_there_is_no("question", key, questions(_lesson_of(key))))
-    return found
+    return _find("question", questions(lesson_number(key)), key)
+
+
+def _find(kind: str, known: dict[str, Asked], key: object) -> Asked:
+    if (name := str(key).strip()) not in known:
+        raise Unknown(f"There is no {kind} {name[:20]}. This lesson has {', '.join(known)}.")
+    return known[name]
 
 
 def lesson_number(key: object) -> str:
     """ "3" from 3, "3", "03" or "3.2", or Unknown."""
-    return _lesson_of(key)
-
-
-def _lesson_of(key: object) -> str:
     match = re.match(r"\s*(\d{1,2}[a-z]?)(\.|\s*$)", str(key)) if isinstance(key, str | int | float) else None
     if match is None:
         raise Unknown('Exercises are called by a text such as "3.1": the lesson, a point, the number in it.')
@@ -75,7 +74,3 @@ def _lesson_of(key: object) -> str:
         known = ", ".join(numbers())
         raise Unknown(f"There are no exercises for a lesson {lesson}. Lessons that have some: {known}.")
     return lesson
-
-
-def _there_is_no(kind: str, key: object, known: dict[str, Exercise] | dict[str, Question]) -> str:
-    return f"There is no {kind} {str(key).strip()[:20]}. This lesson has {', '.join(known)}."
