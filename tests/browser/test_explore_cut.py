@@ -55,13 +55,17 @@ def test_an_edge_is_cut_by_a_click_and_joined_by_keys(browser: Browser, lab: Lab
         assert "No gradient reaches b and a any more." in said.inner_text()
         assert page.locator(".mgv-svg .node.unreached").count() == 2
 
-        page.get_by_label("Edge", exact=True).focus()  # the clicked edge is chosen there
-        page.keyboard.press("Tab")
-        expect(page.locator(":focus")).to_have_text("Join")
+        assert page.locator(".jp-OutputArea select").count() == 0
+        pane.button("More").focus()
+        page.keyboard.press("Enter")
+        edge = page.get_by_role("button", name="f → a", exact=True)
+        expect(edge).to_have_attribute("aria-pressed", "true")
+        while not edge.evaluate("(it) => it === document.activeElement"):
+            page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         page.wait_for_selector(".mgv-svg .edge.cut", state="detached")
         assert pane.grads() == {"x": [39.0], "w": [26.0], "b": [6.0]}
-        page.keyboard.press("Tab")
+        page.get_by_role("button", name="Undo").focus()
         expect(page.locator(":focus")).to_have_text("Undo")
         page.keyboard.press("Enter")
         page.wait_for_selector(".mgv-svg .edge.cut")

@@ -8,7 +8,7 @@ from collections import Counter
 from ..read.graph import Function, Graph
 from ..read.modules import owner, prefixes
 from ..read.names import LAYERS
-from ..read.rules import base_name
+from ..read.rules import TURNS, base_name
 from ..read.text import bytes_text, fit, plural, width
 from ..read.values import item_size, size_of
 from .blocks import BACKWARD, CONTAINERS, Block
@@ -121,7 +121,8 @@ def _parameters(leaves: list[Function], block: Block) -> list[str]:
 
 
 def listed(*names: list[str]) -> str:
-    """``2 Mul, Add, Tanh``: one list after the other, the commonest first in each."""
+    """``2 Mul, Add, Tanh``: one list after the other, the commonest first in each; what only reshapes comes last."""
     kinds = [kind for each in names for kind in Counter(each).most_common()]
+    kinds.sort(key=lambda kind: kind[0] in TURNS)
     shown = [name if n == 1 else f"{n} {name}" for name, n in kinds[:3]]
     return ", ".join(shown) + (", …" if len(kinds) > 3 else "")

@@ -8,7 +8,7 @@ that fits a page, the pane the first that fits its window. What cannot be laid o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 from ..read.graph import Graph
@@ -63,7 +63,7 @@ def pictures_of(
     ``page``: for a page, rather than for the pane, which sets a long picture in columns.
     """
     if view is not None or fold is not None:
-        return _asked(graph, view, direction, fold, page, saved)
+        return _short(_asked(graph, view, direction, fold, page, saved))
     n, title, root = len(graph), graph.title, tree(graph)
 
     def drawn(what: str, *directions: str, **more: Any) -> list[Picture]:
@@ -81,7 +81,7 @@ def pictures_of(
     for most in limits:
         groups = first_sight(root, most)
         more = {"groups": groups, "terse": int(most < BOXES)}  # fewer boxes: for a narrow window
-        found = drawn("functions", *(("LR", "TB") if page else ("TB",)), **more) if groups else []
+        found = drawn("functions", "TB", **more) if groups else []
         if not found or len(found[-1].items) > 0.8 * before:
             continue
         before = len(found[-1].items)
@@ -90,20 +90,26 @@ def pictures_of(
         for picture in found:
             picture.fold = "module" if most == BOXES else most
             picture.notes += [_folded(graph, groups)] if n > DETAIL else []
-        folded += [p for p in found if direction or p.direction != "LR" or least_length(p) <= PAGE[0]]
+        folded += found
     first = 0 if n > DETAIL else sum(p.view == "lanes" for p in whole)  # a graph with modules shows them next
-    return whole[:first] + folded + whole[first:] if root.inside else whole + folded
+    return _short(whole[:first] + folded + whole[first:] if root.inside else whole + folded)
+
+
+def _short(pictures: list[Picture]) -> list[Picture]:
+    """Without those that flow to the right for more than two pages, unless there is nothing else."""
+    return [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
 
 
 def _lanes(graph: Graph, direction: str | None, page: bool) -> list[Picture]:
     """Two lanes, as roomy as a page allows, the roomiest first; in the pane also as tight as possible, for a narrow window."""
-    found = []
+    found, tightest = [], []
     for d in (direction,) if direction else ("LR", "TB"):
         levels = range(len(CLOSER) - (not page))  # the tightest has no room for the number of a step
         closer = [build(graph, "lanes", d, graph.title, close=k) for k in levels]
         roomy = [p for p in closer if not (page or d == "LR") or least_length(p) <= PAGE[d != "LR"]]
         found += roomy if page else roomy[: d == "LR"] + roomy[1:][-1:]
-    return found
+        tightest.append(closer[-1])
+    return found or tightest
 
 
 def _asked(
@@ -116,10 +122,9 @@ def _asked(
     what = "functions" if groups and what in ("graph", "lanes") else what
     notes = [*filter(None, [none]), *([_folded(graph, groups)] if groups else [])]
     notes = notes or [NOTHING] * (fold not in (None, False))
-    found = _lanes(graph, direction, page) if what == "lanes" else []
-    closest = {"close": len(CLOSER) - 1} if what == "lanes" else {}
-    directions = (direction,) if direction else ("LR",) if what == "lanes" else ("LR", "TB")
-    found = found or [build(graph, what, d, graph.title, groups, **closest, saved=saved) for d in directions]
+    directions = (direction,) if direction else ("TB",) if what == "functions" else ("LR", "TB")
+    several = [build(graph, what, d, graph.title, groups, saved=saved) for d in directions if what != "lanes"]
+    found = several or _lanes(graph, direction, page)
     for picture in found:
         picture.fold, picture.notes = how, list(notes)
     return found
@@ -144,21 +149,21 @@ def fewer(graph: Graph) -> Iterator[Picture]:
         groups = first_sight(root, most)
         if groups and len(groups) != before:
             before = len(groups)
-            # a box with less text is better than two modules in one box
-            for terse, direction in product((False, True), ("LR", "TB")):
-                picture = build(graph, "functions", direction, graph.title, groups, terse=terse)
+            for terse in (False, True):  # a box with less text is better than two modules in one box
+                picture = build(graph, "functions", "TB", graph.title, groups, terse=terse)
                 picture.fold, picture.notes = most, [_folded(graph, groups)]
                 yield picture
         most = most * 3 // 4
 
 
 def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool) -> tuple[Picture, Places]:
-    """The first of ``pictures`` that is laid out in time and, where ``limited``, fits a page; else the graph in fewer boxes. A
-    note says what could not be done."""
-    late: Picture | None = None
-    found: tuple[Picture, Places] | None = None
+    """The first of ``pictures`` that is laid out in time and fits a page; else the graph in fewer boxes or, if not ``limited``,
+    the one of fewest screens. A note says what could not be done."""
+    late, found = None, None
     best = (p for p in pictures if not isinstance(p.fold, int))  # a window may be small, a page is not
     for picture in chain(best, fewer(graph)):
+        if found and not limited and picture not in pictures:
+            break
         if limited and least_length(picture) > PAGE[picture.direction != "LR"]:
             continue
         try:
@@ -166,15 +171,23 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
         except LayoutTooSlow:
             late = late or picture
             continue
-        found = picture, at
-        if not limited or (at.width <= PAGE[0] and at.height <= PAGE[1]):
+        size = screens(at.width, at.height)
+        if limited or found is None or size < screens(found[1].width, found[1].height):
+            found = picture, at
+        if size == 1:
             break
     if found is None:
         limit = f"within {seconds:g} seconds: give it more, such as seconds=20."
         raise LayoutTooSlow(f"No picture of this graph could be placed {limit}")
-    if late is not None:
+    if late is not None and late.fold != found[0].fold:
         found[0].notes.insert(0, too_slow(late, seconds))
     return found
+
+
+def screens(width: float, height: float) -> float:
+    """How many pages a picture takes; scrolling in one direction is better than in both."""
+    wide, high = max(1.0, width / PAGE[0]), max(1.0, height / PAGE[1])
+    return wide * high * (2 if wide > 1 and high > 1 else 1)
 
 
 def too_slow(picture: Picture, seconds: float) -> str:

@@ -23,6 +23,8 @@ from .layout import FORMATS, SECONDS, painted, places
 from .parts import Picture, Places
 from .shown import Shown, target
 
+LEAST = 9  # px: the smallest text of a drawing on a page; one that is too wide for that scrolls
+
 
 class Drawing(Shown):
     """A drawn graph: ``.dot`` (a ``graphviz.Digraph``), ``.svg`` (text) and ``.save("z.svg")``.
@@ -62,8 +64,11 @@ class Drawing(Shown):
         alt = html.escape(painter.summary(self.picture), quote=True)
         notes = "".join(f"<p>{html.escape(n)}</p>" for n in self.picture.notes)
         source = f'src="data:image/svg+xml;base64,{data}" onload="{_opened()}"'
-        image = f'<img alt="{alt}" style="max-width:100%" {source}>'
-        return {"text/plain": repr(self), "text/html": image + notes, "image/svg+xml": self.svg}
+        sizes = map(float, re.findall(r'font-size="([\d.]+)"', self.svg))
+        least = self.places.width * min(1.0, LEAST / min(sizes, default=LEAST))
+        image = f'<img alt="{alt}" style="max-width:100%;min-width:{least:.0f}px" {source}>'
+        shown = f'<div style="overflow:auto">{image}</div>{notes}'
+        return {"text/plain": repr(self), "text/html": shown, "image/svg+xml": self.svg}
 
 
 @cache

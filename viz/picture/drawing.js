@@ -10,12 +10,12 @@ if (!img.dataset.shown) {
   const light = `body:is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light)`, night = `body:is([data-jp-theme-light="false"], .vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light))`;
   style.textContent = `${night}{${dark}} ${light} .viz-drawing{color-scheme:light} @media (prefers-color-scheme:dark){body:not(${light.slice(4)}){${dark}}}`;
   const view = document.createElement("div"), bar = document.createElement("div");
-  let scale = 1;
   const zoom = (by) => {
-    scale = by ? Math.max(0.5, Math.min(8, scale * by)) : 1;
-    svg.style.cssText = scale === 1 ? "max-width:100%;height:auto;display:block" : `width:${scale * Math.min(wide, view.clientWidth)}px;max-width:none;height:auto;display:block`;
+    const width = Math.max(0.5 * Math.min(wide, view.clientWidth), Math.min(8 * wide, by * svg.getBoundingClientRect().width));
+    svg.style.cssText = `${by ? `width:${width}px;max-width:none` : "max-width:100%"};height:auto;display:block`;
   };
   zoom(0);
+  svg.style.minWidth = img.style.minWidth; // at first each word can be read, even if the picture must then be scrolled
   for (const [text, name, by] of [["−", "Smaller", 0.8], ["⤢", "Fit", 0], ["+", "Larger", 1.25]]) {
     const button = document.createElement("button");
     Object.assign(button, { type: "button", textContent: text, title: name, onclick: () => zoom(by) });
@@ -34,5 +34,5 @@ if (!img.dataset.shown) {
   view.append(svg);
   place.append(view, bar);
   place.className = "viz-drawing";
-  img.replaceWith(place);
+  img.parentNode.replaceWith(place);
 }

@@ -12,7 +12,7 @@ import re
 from ..read import rules
 from ..read.derivative import rule_of
 from ..read.graph import Edge, Function, Graph
-from ..read.names import operand_names
+from ..read.names import UNKNOWN, operand_names
 from ..read.replay import worked_out
 from ..read.text import fit, shape_text, width
 from ..read.values import Value, size_of
@@ -219,7 +219,8 @@ def operation(f: Function, drawn: set[Edge]) -> str:
         return called
     names = rules.input_names(f)
     own = {name for name, e in zip(names, f.edges, strict=True) if e in drawn}
-    words = {name: rules.operand(_ONE_AXIS.sub(r"\1", text)) for name, text in operands.items()}
+    known = {name: _ONE_AXIS.sub(r"\1", text) for name, text in operands.items()}
+    words = {name: "" if text == UNKNOWN else rules.operand(text) for name, text in known.items()}
     symbol = rules.symbol(f.name, form).removesuffix("()")
     parts = re.split(r"\{(\w+)\}", form)  # words in braces at the odd places
     unknown = any(name not in own and name not in words for name in parts[1::2])

@@ -172,26 +172,16 @@ class Explore(Live, widgets.VBox):
         self._past: list[_State] = []
         self._last = ""  # what was changed last: dragging a slider counts as one change
         hint = "Move a slider, or click an edge to cut it: the effect is described here."
-        self.message = widgets.HTML(_said(hint))
+        self.message = widgets.HTML(_said(hint), layout={"flex": "1", "width": "auto"})
         self.data, self._now = self._record()
         self.pane = Pane(data=sent(self.data), step=len(self.data["steps"]), options={"cut": True})
         self.pane.layout.width = "100%"
         self.pane.on_msg(lambda _, content, buffers: self._clicked(content))
-        super().__init__([*(x.row for x in self.leaves.values()), self._tools(), self.message, self.pane])
-
-    def _tools(self) -> widgets.HBox:
-        """The row with the list of edges, the button that cuts, and undo."""
-        narrow = {"width": "auto", "max_width": "100%"}
-        self.choice = widgets.Dropdown(options=self.edges, description="Edge", layout=narrow)
-        self.choice.style.description_width = "initial"
-        tip = "Send no gradient along this edge, as detach() does"
-        self.button = widgets.Button(description="Cut", layout={"width": "auto"}, tooltip=tip)
         tip = "Undo the last change"
         self.back = widgets.Button(description="Undo", layout={"width": "auto"}, disabled=True, tooltip=tip)
-        self.choice.observe(lambda _: self._look(), "value")
-        self.button.on_click(lambda _: self._toggle(self.choice.value))
         self.back.on_click(lambda _: self.undo())
-        return widgets.HBox([self.choice, self.button, self.back], layout=dict(WRAPPED))
+        beside = widgets.HBox([self.back, self.message], layout={"align_items": "center"})
+        super().__init__([*(x.row for x in self.leaves.values()), beside, self.pane])
 
     @property
     def name(self) -> str:
@@ -252,17 +242,6 @@ class Explore(Live, widgets.VBox):
             return
         self.message.value = _said(self.changes(before, self._now))
         self.pane.data = sent(self.data)
-        self._look()
-
-    def _look(self) -> None:
-        """Update the list of edges; the button says what it would do."""
-        shown = [(f"{label} (cut)" if label in self._cut else label, label) for label in self.edges]
-        if tuple(self.choice.options) != tuple(shown):
-            chosen = self.choice.value
-            self.choice.options = shown
-            if chosen in self.edges:
-                self.choice.value = chosen
-        self.button.description = "Join" if self.choice.value in self._cut else "Cut"
 
     # -- what is different
 
@@ -340,20 +319,15 @@ class Explore(Live, widgets.VBox):
         self._cut, self._last = cut, ""
         self._run("cut")
 
-    def _toggle(self, edge: str | None) -> None:
-        if edge is not None:
-            (self.join if edge in self._cut else self.cut)(edge)
-
     def _clicked(self, content: Any) -> None:
-        """Handle a click on an edge of the picture, a press on a slider (which begins a change), or a request for a page."""
+        """Handle an edge that was chosen, a press on a slider (which begins a change), or a request for a page."""
         edge, asked = (content.get("edge"), content) if isinstance(content, dict) else (None, {})
         if asked.get("press"):
             self._last = ""
         if asked.get("page"):
             self.pane.send({"page": page(self.data, options={"step": len(self.data["steps"])})})
         if edge in self.edges:
-            self.choice.value = edge
-            self._toggle(edge)
+            (self.join if edge in self._cut else self.cut)(edge)
 
     def __repr__(self) -> str:
         short = (f"{n}={_short(leaf.values)}" for n, leaf in self.leaves.items())
@@ -399,8 +373,8 @@ def explore(
       that have ``requires_grad=True`` (a box switches it off). leaves: the same as a dict, also for a name such as "view".
     * view, direction, fold: as in ``viz.draw``; the default is cards, or only the functions if cards do not fit.
 
-    ``f`` must return a scalar tensor. An edge can be cut: choose it in the list, or click it in the picture. Every change is
-    described in words.
+    ``f`` must return a scalar tensor. An edge can be cut: click it in the picture, or choose it in the toolbar's menu. Changes
+    are described in words.
     """
     check_options(view, direction, fold)
     if leaves is not None and not isinstance(leaves, Mapping):

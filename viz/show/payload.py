@@ -9,8 +9,8 @@ from types import FrameType
 from typing import Any
 
 from ..picture import svg as painter
-from ..picture.choose import BOXES, DETAIL, PAGE, WHOLE, check_options, fewer, pictures_of, too_slow
-from ..picture.layout import SECONDS, LayoutTooSlow, Places, least_length, places
+from ..picture.choose import BOXES, DETAIL, PAGE, WHOLE, check_options, fewer, pictures_of, screens, too_slow
+from ..picture.layout import SECONDS, LayoutTooSlow, Places, places
 from ..picture.parts import Item, Picture
 from ..picture.view import leaf_tooltip
 from ..picture.views import inside
@@ -69,7 +69,7 @@ def payload(
     else:
         trace, source = known  # the cell is run again: its graph was freed, but its pass was kept
     pictures = pictures_of(trace.graph, view, direction, fold, saved=saved)
-    data = describe(trace, *pictures, source=source, seconds=seconds)
+    data = describe(trace, *pictures, source=source, seconds=seconds, asked=view is not None)
     if known is None:
         return data
     again = "This pass has already run and freed its graph. The recorded pass is shown."
@@ -80,9 +80,14 @@ def payload(
 
 
 def describe(
-    trace: Trace, *pictures: Picture, source: dict | None = None, seconds: float = SECONDS
+    trace: Trace,
+    *pictures: Picture,
+    source: dict | None = None,
+    seconds: float = SECONDS,
+    asked: bool = False,
 ) -> Payload:
-    """The payload of a trace in pictures of the same graph; the pane takes the one that fits.
+    """The payload of a trace in pictures of the same graph; the pane takes the one that fits. ``asked``: the view was asked
+    for, so it is sent even if it is far too wide.
 
     In the steps a node is called ``f`` and its position in the graph, an edge ``e`` and its position, whatever is drawn:
     a number belongs to its node or its edge, and to a step, never to the box in which a picture hides it. A picture
@@ -90,7 +95,7 @@ def describe(
     """
     graph = trace.graph
     step_of = {s.function: s.number - 1 for s in trace.steps}
-    fits = _laid_out(graph, pictures, step_of, seconds)
+    fits = _laid_out(graph, pictures, step_of, seconds, asked)
     pictures, drawn = zip(*fits, strict=True)
     data = Payload(trace, step_of)
     for picture, one in fits:
@@ -121,14 +126,14 @@ def describe(
     return data
 
 
-def _laid_out(graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds: float) -> Drawn:
-    """The pictures that can be laid out in time and are not far too wide; if there is none, the graph in fewer boxes.
+def _laid_out(graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds: float, asked: bool) -> Drawn:
+    """The pictures that can be laid out in time and are not far too wide; if there is none, the graph in fewer boxes. Of those
+    that were ``asked`` for: the ones that fit a page; if there is none, the one of fewest screens, as ``viz.draw`` does.
     ``rank``: how far down the list the first picture of its kind is."""
-    found, late = Drawn(), None
+    found, late, most = Drawn(), None, PAGE[0] * (2 - asked)
     ranks = {kind: n for n, kind in enumerate(dict.fromkeys(_kind(picture) for picture in pictures))}
-    short = [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
-    for picture in chain(short, fewer(graph)):
-        if picture not in short and any(one["width"] <= 2 * PAGE[0] for _, one in found):
+    for picture in chain(pictures, fewer(graph)):
+        if picture not in pictures and (found if asked else any(one["width"] <= most for _, one in found)):
             break
         modules = [one["width"] * one["height"] for other, one in found if other.fold == "module"]
         if isinstance(picture.fold, int) and modules and (len(graph) > DETAIL or min(modules) < ROOM):
@@ -139,10 +144,12 @@ def _laid_out(graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds:
             late = late or picture
             continue
         found.append((picture, one | {"rank": ranks.get(_kind(picture), len(ranks))}))
-    if late is not None and found[0][0] is not short[0]:
+    if late is not None and found[0][0] is not pictures[0]:
         found[0][1]["notes"].insert(0, too_slow(late, seconds))
-    near = [both for both in found if both[1]["width"] <= 2 * PAGE[0]]
-    return near or [min(found, key=lambda both: both[1]["width"])]
+    near = [
+        both for both in found if both[1]["width"] <= most and not (asked and both[1]["height"] > PAGE[1])
+    ]
+    return near or [min(found, key=lambda both: screens(both[1]["width"], both[1]["height"]))]
 
 
 def _kind(picture: Picture) -> tuple:

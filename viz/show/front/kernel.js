@@ -1,7 +1,8 @@
 // What a pane can do only with a running kernel: open a closed box, make a page of the pass, and cut an edge in viz.explore.
 
-import { s } from "./elements.js";
+import { h, s } from "./elements.js";
 import { abilities } from "./pane.js";
+import { row } from "./toolbar.js";
 import { unpack } from "./timeline.js";
 
 Object.assign(abilities, {
@@ -30,7 +31,11 @@ Object.assign(abilities, {
     });
   },
 
-  // In viz.explore a click on an edge cuts or joins it. Python does the work; the list of edges above the picture offers the same by keyboard.
+  // In viz.explore a click on an edge cuts or joins it. Python does the work; the menu has the edges as words, for the keyboard.
+  edgesToCut() {
+    return row("Cut", Object.entries(this.data["edge names"]).map(([id, name]) => h("button.item", { "aria-pressed": String(this.data.edges[id]?.kind === "cut"), onclick: () => this.model.send({ edge: name }) }, name)));
+  },
+
   offerCuts() {
     for (const [id, name] of Object.entries(this.data["edge names"] || {})) {
       const group = this.edges.get(id)?.group, line = group?.querySelector(".line");
