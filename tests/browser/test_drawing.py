@@ -7,8 +7,8 @@ import pytest
 import minigrad
 import viz
 from tests.browser.pages import opened
-from tests.browser.test_stepper_fit import attention, cnn, lstm, mlp, transformer
-from tests.browser.test_stepper_places import gan, siamese, triplet, unet, vae
+from tests.browser.test_stepper_fit import attention, cnn, mlp, transformer
+from tests.browser.test_stepper_places import cells, gan, siamese, triplet, unet, vae
 from viz.picture.views import VIEWS
 from viz.show.page import page as page_with
 from viz.show.payload import payload
@@ -101,8 +101,8 @@ def snippet(t):
     return None, ((t.randn(4, 3) @ w) ** 2).mean()
 
 
-MODELS = {f.__name__: lambda t, f=f: (None, f(t)) for f in (cnn, mlp, transformer, attention, lstm)}
-MODELS |= {f.__name__: f for f in (unet, gan, vae, triplet, siamese, residual, snippet)}
+MODELS = {f.__name__: lambda t, f=f: (None, f(t)) for f in (cnn, mlp, transformer, attention)}
+MODELS |= {f.__name__: f for f in (cells, unet, gan, vae, triplet, siamese, residual, snippet)}
 # the direction of each picture of a page, and the smallest text in it, in pixels
 SEEN = """() => {
     const at = (el) => el.getBoundingClientRect(), svg = document.querySelector('svg.mgv-svg, .viz-drawing svg');

@@ -124,7 +124,7 @@ def _asked(
     notes = notes or [NOTHING] * (fold not in (None, False))
     directions = (direction,) if direction else ("TB",) if what == "functions" else ("LR", "TB")
     several = [build(graph, what, d, graph.title, groups, saved=saved) for d in directions if what != "lanes"]
-    found = several or _lanes(graph, direction, page)
+    found = several or _lanes(graph, direction, page and small == "lanes")
     for picture in found:
         picture.fold, picture.notes = how, list(notes)
     return found

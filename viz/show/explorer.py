@@ -345,7 +345,7 @@ class Explore(Live, widgets.VBox):
 
 def _said(text: str, role: str = "status") -> str:
     """A sentence above the pane, with room for two lines from the start, so that a longer one does not move the pane."""
-    look = "margin:4px 0;height:2.8em;line-height:1.4;overflow:auto;white-space:pre-line"
+    look = "margin:4px 6px;height:2.8em;line-height:1.4;overflow:auto;white-space:pre-line"
     return f"<p role='{role}' style='{look}'>{html.escape(text)}</p>"
 
 

@@ -309,10 +309,10 @@ class Player extends Playable {
     const kept = this.keptNow(), { shared } = this.data, once = (key) => [key, shared[kept[key]]];
     if (!kept) return;
     this.pause();
-    const step = this.steps[this.k], box = h("div");
-    this.innerBox.replaceChildren(h("div", { class: "mgf-innerbar" }, h("b", `Inside step ${step}`), h("span", "the whole backward pass, node by node"), item("Close", () => { this.innerBox.hidden = true; this.innerBox.replaceChildren(); this.frame.focus({ preventScroll: true }); })), box);
+    const step = this.steps[this.k], box = h("div"), leave = () => { this.innerBox.hidden = true; this.innerBox.replaceChildren(); this.frame.focus({ preventScroll: true }); };
+    this.innerBox.replaceChildren(h("div", { class: "mgf-innerbar" }, h("b", `Inside step ${step}`), h("span", "the whole backward pass, node by node"), item("Close", leave)), box);
     this.innerBox.hidden = false;
-    mountStepper(box, { ...kept, ...Object.fromEntries(["svg", "edges", "pictures"].map(once)) }, { framed: 640 });
+    mountStepper(box, { ...kept, ...Object.fromEntries(["svg", "edges", "pictures"].map(once)) }, { framed: 640, leave });
     this.innerBox.scrollIntoView({ block: "nearest" });
     box.querySelector(".mgv-frame")?.focus({ preventScroll: true });
   }
@@ -352,7 +352,7 @@ class Player extends Playable {
     const rows = Math.max(...this.views.map((v) => (v.scene ? v.scene.rows.length : 1))) - 1, next = this.films[0].findings.find((f) => f.from > this.views[0].frame);
     const does = { ArrowRight: () => this.act("next"), ArrowLeft: () => this.act("back"), Home: () => this.act("first"), End: () => this.act("last"), " ": () => this.act("play"),
       ArrowDown: () => this.select(Math.min(rows, this.row + 1)), ArrowUp: () => this.select(Math.max(1, (this.row || rows + 1) - 1)), PageDown: () => this.go(this.k + 10), PageUp: () => this.go(this.k - 10),
-      Enter: () => this.stepInside(), r: () => this.modes.choose(this.mode === "all" ? "each" : "all"), n: () => next && this.goTo(next, this.views[0]), f: () => toFull(this.frame), Escape: () => this.menu.open(false) || this.select(0) }[e.key];
+      Enter: () => this.stepInside(), r: () => this.modes.choose(this.mode === "all" ? "each" : "all"), n: () => next && this.goTo(next, this.views[0]), f: () => toFull(this.frame), "?": () => this.menu.open(true), Escape: () => this.menu.open(false) || this.select(0) }[e.key];
     if (!does || (/^( |Enter)$/.test(e.key) && e.target.tagName === "BUTTON")) return;
     e.preventDefault();
     e.stopPropagation(); // the surrounding editor has shortcuts of its own

@@ -32,9 +32,7 @@ Object.assign(abilities, {
   },
 
   // In viz.explore a click on an edge cuts or joins it. Python does the work; the menu has the edges as words, for the keyboard.
-  edgesToCut() {
-    return row("Cut", Object.entries(this.data["edge names"]).map(([id, name]) => h("button.item", { "aria-pressed": String(this.data.edges[id]?.kind === "cut"), onclick: () => this.model.send({ edge: name }) }, name)));
-  },
+  edgesToCut() { return this.options.cut && row("Cut", Object.entries(this.data["edge names"]).map(([id, name]) => h("button.item", { "aria-pressed": String(this.data.edges[id]?.kind === "cut"), onclick: () => this.model.send({ edge: name }) }, name))); },
 
   offerCuts() {
     for (const [id, name] of Object.entries(this.data["edge names"] || {})) {

@@ -32,9 +32,7 @@ Object.assign(abilities, {
   pose(n) {
     this.posed = n;
     this.card = n && this.questionCard(n, this.questions[n]);
-    this.el.classList.remove("mgv-crowded");
     this.fillPanels();
-    this.el.classList.toggle("mgv-crowded", n && this.panels.scrollHeight > this.panels.clientHeight + 1);
     this.layOutPanels();
     if (!n) return; // the question is closed
     if (this.questions[n].kind !== "order") this.followNow();
