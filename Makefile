@@ -78,7 +78,7 @@ lite: python  ## write the lessons as a site on which they run with nothing inst
 
 trylite: python  ## check what `make lite` wrote; with NUMPY_WASM=file or PYODIDE=folder, run every lesson in Chromium, one in Firefox
 	@$(SETUP) lessons tests browser
-	@$(PYTEST) tests/lite
+	@$(PYTEST) -n 2 --dist worksteal tests/lite
 
 screenshot: python  ## take the README's picture again (needs chromium)
 	@$(SETUP) lessons tests browser

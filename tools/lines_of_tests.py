@@ -99,7 +99,8 @@ def record(folder: Path, to: Path, files: Iterable[str], tests: list[str]) -> Li
         and all(part["marks"].get(file, marked) == marked for file, marked in now.items())
     ]
     left_out = [f"--ignore=tests/{name}.py" for name in APART.split()]
-    plugins = ["-p", "tests.early", "-p", "tools.lines_of_tests", "-p", "no:cacheprovider"]
+    # no time limit: measuring takes several times as long, and a limit would end the whole run
+    plugins = ["-p", "tests.early", "-p", "tools.lines_of_tests", "-p", "no:cacheprovider", "--timeout=0"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *plugins, *left_out, "-m", "not browser", *tests],
         cwd=folder,
@@ -164,17 +165,16 @@ class Recorder:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None):
         self.coverage.switch_context(item.nodeid)
+        self.began = time.process_time()
         yield
         self.coverage.switch_context("")
         if nextitem is None or nextitem.path != item.path:
             self.write(item.path)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """The time of a test that passes, with its fixtures."""
-        if report.when == "setup":
-            self.started = time.perf_counter() - report.duration
-        elif report.when == "call" and report.passed and str(Path.cwd()) not in report.nodeid:
-            self.seconds[report.nodeid] = time.perf_counter() - self.started
+        """The processor's time of a test that passes, with its fixtures: other work on the machine does not count."""
+        if report.when == "call" and report.passed and str(Path.cwd()) not in report.nodeid:
+            self.seconds[report.nodeid] = time.process_time() - self.began
 
     def write(self, tests: Path) -> None:
         """The part of the file of tests that has just ended."""

@@ -26,11 +26,15 @@ collect_ignore = [] if HAS_PYTHON or FROM_ELSEWHERE else ["test_run.py", "test_f
 
 
 @pytest.fixture(scope="session")
-def site() -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import fcntl  # Windows has none
+
     folder = ROOT / "lite"
-    own = (folder / "pyodide" / "pyodide.asm.wasm").is_file()
-    if not (folder / "live.json").is_file() or own != HAS_PYTHON:
-        build(folder)
+    with (tmp_path_factory.getbasetemp().parent / "lite.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker builds it for all
+        own = (folder / "pyodide" / "pyodide.asm.wasm").is_file()
+        if not (folder / "live.json").is_file() or own != HAS_PYTHON:
+            build(folder)
     return folder
 
 

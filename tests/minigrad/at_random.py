@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import multiprocessing
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from types import ModuleType
 
 import minigrad
@@ -21,6 +24,7 @@ from tests.minigrad.differences import DETACHED, LIMITS, NESTED, NORM_AT_ZERO, P
 from tests.minigrad.oracle import Program, run
 from tests.minigrad.random_programs import write, write_transforms
 
+CRASH = "PyTorch crashes"
 Difference = tuple[str, str]  # what differs, "" if nothing does; why it may, "" if nobody knows
 
 
@@ -96,6 +100,23 @@ KINDS: dict[str, Callable[[ModuleType, int], Difference]] = {
 }
 
 
+def compare(kind: str, number: int) -> Difference:
+    return KINDS[kind](importlib.import_module("torch"), number)
+
+
+def compared(kind: str, numbers: Iterable[int]) -> Iterator[tuple[int, Difference]]:
+    """Each number with its difference, in a process of its own that is replaced when PyTorch has crashed it."""
+    fork = multiprocessing.get_context("fork")  # it has PyTorch already
+    process = ProcessPoolExecutor(1, fork)
+    for number in numbers:
+        try:
+            yield number, process.submit(compare, kind, number).result()
+        except BrokenProcessPool:
+            process = ProcessPoolExecutor(1, fork)
+            yield number, (f"random {kind} {number}: the process has died", CRASH)
+    process.shutdown()
+
+
 def main() -> int:
     reader = argparse.ArgumentParser(prog="python -m tests.minigrad.at_random")
     reader.add_argument(
@@ -103,18 +124,16 @@ def main() -> int:
     )
     reader.add_argument("--seed", type=int, default=0, help="the number of the first")
     given = reader.parse_args()
-    torch = importlib.import_module("torch")
+    importlib.import_module("torch")
     rows, new = [], 0
-    for kind, compare in KINDS.items():
-        count = given.count if compare is compare_features else given.count // 5
+    for kind in KINDS:
+        count = given.count if kind == "programs" else given.count // 5
         alike, known = 0, 0
-        for number in range(given.seed, given.seed + count):
-            # the last words, if PyTorch crashes
+        for number, (message, why) in compared(kind, range(given.seed, given.seed + count)):
             print(f"\r{kind} {number} ", end="", file=sys.stderr, flush=True)
-            message, why = compare(torch, number)
             alike, known = alike + (not message), known + bool(message and why)
-            if message and not why:
-                print(f"\n{kind}, --seed {number} --count 5:\n{message}")
+            if message and (not why or why == CRASH):
+                print(f"\n{kind}, --seed {number} --count 5:\n{message}", flush=True)
         rows.append(f"{kind:28}{count:8}{alike:8}{known:8}{count - alike - known:8}")
         new += count - alike - known
     print(f"\n{'':28}{'compared':>8}{'alike':>8}{'known':>8}{'new':>8}", *rows, sep="\n")
