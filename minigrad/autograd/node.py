@@ -199,8 +199,7 @@ def gradient_node(t: Tensor) -> Node | None:
 def accumulator(leaf: Tensor) -> AccumulateGrad:
     """A new AccumulateGrad of a leaf. It holds the leaf; the leaf has a weak reference to it."""
     meta, node = leaf._meta or leaf._own_meta(), AccumulateGrad()
-    node.variable, node._hooks = leaf, None
-    meta.accumulator = weakref.ref(node)
+    node.variable, node._hooks, meta.accumulator = leaf, None, weakref.ref(node)
     if meta.hooks is not None:
         node._own_hooks().tensor[0] = meta.hooks
     if meta.post_hooks is not None:

@@ -29,23 +29,12 @@ class GradcheckError(RuntimeError):
 
 
 def gradcheck(
-    func: Func,
-    inputs: Tensor | Sequence[object],
-    *,
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
-    nondet_tol: float = 0.0,
-    check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False,
-    check_batched_grad: bool = False,
-    check_batched_forward_grad: bool = False,
-    check_forward_ad: bool = False,
-    check_backward_ad: bool = True,
-    fast_mode: bool = False,
+    func: Func, inputs: Tensor | Sequence[object], *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False,
     masked: bool | None = None,
-) -> bool:
+) -> bool:  # fmt: skip
     """Check the gradients of `func` with respect to those `inputs` that require grad. Returns True if they are right.
 
     Entries pass if |analytical − numerical| ≤ atol + rtol · |numerical|. check_forward_ad: also check the tangents of forward

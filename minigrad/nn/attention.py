@@ -11,10 +11,15 @@ from ..tensor import Tensor
 from . import functional as F
 from . import init
 from .functional_images import Weight
-from .functional_losses import NO_BATCH
 from .layers import Linear
 from .module import Module
 from .parameter import new_parameter, placed
+
+NOT_ALIKE = {
+    ndim: f"For {name} ({ndim}-D) `query`, expected `key` and `value` to be {ndim}-D but found {{}}-D and {{}}-D tensors "
+    "respectively"
+    for ndim, name in ((2, "unbatched"), (3, "batched"))
+}
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -65,11 +70,17 @@ class MultiheadAttention(Module):
         L, S). is_causal: says only that attn_mask is a causal one. Raises AssertionError or RuntimeError for shapes that do not
         fit.
         """
-        check(query.dim() == 3, NO_BATCH, query.dim(), error=ValueError)
+        message = "query should be unbatched 2D or batched 3D tensor but received {}-D query tensor"
+        ndim, others = query.dim(), (key.dim(), value.dim())
+        check(ndim in (2, 3), message, ndim, error=AssertionError)
+        check(others == (ndim, ndim), NOT_ALIKE[ndim], *others, error=AssertionError)
         check(not is_causal or attn_mask is not None, messages.CAUSAL_HINT)
         mask = as_numbers(attn_mask, query, "attn_mask")
         padding = as_numbers(key_padding_mask, query, "key_padding_mask")
-        if self.batch_first:
+        if ndim == 2:  # without a batch: one is added, and taken away at the end
+            query, key, value = (t.unsqueeze(1) for t in (query, key, value))
+            padding = padding if padding is None else padding.unsqueeze(0)
+        elif self.batch_first:
             turned = {t: t.transpose(1, 0) for t in (query, key, value)}  # equal inputs stay one tensor
             query, key, value = turned[query], turned[key], turned[value]
         (length, n, width), source = query.shape, key.shape[0]
@@ -95,6 +106,8 @@ class MultiheadAttention(Module):
         out = F.linear(out, self.out_proj.weight, self.out_proj.bias).view(length, n, width)
         weights = weights.view(n, self.num_heads, length, source) if need_weights else None
         weights = weights.mean(1) if need_weights and average_attn_weights else weights
+        if ndim == 2:
+            return out.squeeze(1), weights if weights is None else weights.squeeze(0)
         return out.transpose(1, 0) if self.batch_first else out, weights
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:

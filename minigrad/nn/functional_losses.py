@@ -22,7 +22,6 @@ from ..tensor import Tensor
 from .functional_activations import in_functional
 from .functional_images import Weight
 
-NO_BATCH = "minigrad does not implement an input without a batch here (got {} dimensions): add the batch with unsqueeze(0)"
 REDUCTIONS = {"none": losses.NONE, "mean": losses.MEAN, "sum": losses.SUM}
 INDICES = np.dtype(np.int64).char + np.dtype(np.uint8).char  # the dtypes of classes
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..autograd.modes import local
 from ..basics import check
+from ..func.interpreter import each
 from ..ops.shape import stack
 from ..tensor import Tensor, wrap
 from . import functional as F
 from . import init
-from .functional_losses import NO_BATCH
 from .module import Module
 from .parameter import new_parameter, placed
 
@@ -72,6 +72,10 @@ class Recurrent(Module):
             check(tuple(s.shape) == shape, message)
         return given
 
+    def _with_batch(self, hx: object, dim: int) -> object:
+        """The states of an input without a batch, with one."""
+        return hx if hx is None else each(hx if self._states == 1 else tuple(hx), lambda s: s.unsqueeze(dim))
+
     def extra_repr(self) -> str:
         usual = {"num_layers": 1, "batch_first": False}
         shown = (f", {n}={getattr(self, n)}" for n in usual if getattr(self, n, usual[n]) != usual[n])
@@ -85,7 +89,10 @@ class Cell(Recurrent):
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
         """The next hidden state (of an LSTM: hidden and cell state); `hx` is the last one, zeros if omitted."""
-        check(input.dim() == 2, NO_BATCH, input.dim(), error=ValueError)
+        message, ndim = "{}: Expected input to be 1D or 2D, got {}D instead", input.dim()
+        check(ndim in (1, 2), message, self._get_name(), ndim, error=ValueError)
+        if ndim == 1:
+            return each(self.forward(input.unsqueeze(0), self._with_batch(hx, 0)), lambda s: s.squeeze(0))
         state = self._first_states(input, (input.shape[0], self.hidden_size), hx)
         w_ih, w_hh, b_ih, b_hh = self._weights("")
         out = self._step(lambda: F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
@@ -110,9 +117,15 @@ class Layers(Recurrent):
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
         """(L, N, input) → outputs (L, N, hidden) and the last states of all layers, (num_layers, N, hidden).
 
-        batch_first: (N, L, ...) in and out. Raises ValueError or RuntimeError for shapes that do not fit.
+        batch_first: (N, L, ...) in and out. N may be left out everywhere. Raises ValueError or RuntimeError for shapes
+        that do not fit.
         """
-        check(input.dim() == 3, NO_BATCH, input.dim(), error=ValueError)
+        message, ndim = "{}: Expected input to be 2D or 3D, got {}D instead", input.dim()
+        check(ndim in (2, 3), message, self._get_name(), ndim, error=ValueError)
+        if ndim == 2:
+            dim = 0 if self.batch_first else 1
+            outputs, last = self.forward(input.unsqueeze(dim), self._with_batch(hx, 1))
+            return outputs.squeeze(dim), each(last, lambda s: s.squeeze(1))
         shape = self.num_layers, input.shape[0 if self.batch_first else 1], self.hidden_size
         states = self._first_states(input, shape, hx)
         inputs, ends = input.transpose(0, 1) if self.batch_first else input, []

@@ -27,8 +27,8 @@ from .shape import (
     unsqueeze,
     view,
 )  # fmt: skip
-from .signature import Ints, Lengths, are_ints, as_dims, as_size, check_ints, is_int
-from .table import function, method, op
+from .signature import are_ints, as_dims, as_size, check_ints, is_int
+from .table import Ints, Lengths, function, method, op
 
 ndarray = np.ndarray
 

@@ -8,9 +8,9 @@ tensors and lists, becomes one `index` (a copy) at the end.
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from functools import lru_cache, partial
+from operator import index as as_int
 
 import numpy as np
 
@@ -170,9 +170,10 @@ def at_position(t: Tensor, dim: int, k: int, place: int = 0) -> Tensor:
 
 def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     """A slice of one dimension; a slice of everything gives `t` itself unless `keep`."""
-    start = 0 if key.start is None else operator.index(key.start)
-    end = END if key.stop is None else operator.index(key.stop)
-    step = 1 if key.step is None else operator.index(key.step)
+    start, end, step = key.start, key.stop, key.step
+    start = 0 if start is None else as_int(start)
+    end = END if end is None else as_int(end)
+    step = 1 if step is None else as_int(step)
     if step <= 0:
         raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
     if not keep and start == 0 and step == 1 and end >= t._array.shape[dim]:

@@ -18,8 +18,8 @@ from ..tensor import Tensor
 from .inplace import bump_version, check_writable
 from .operands import sum_to, unlike_sizes
 from .pointwise import clone, no_slope
-from .signature import Ints, as_shape, as_size, is_int
-from .table import function, is_array, method, op, zeros_beside
+from .signature import as_shape, as_size, is_int
+from .table import Ints, function, is_array, method, op, zeros_beside
 
 ndarray = np.ndarray
 LINEAR, VIEW = {"kind": "linear"}, {"kind": "linear", "view": True}

@@ -25,8 +25,6 @@ from ..missing import argument
 from ..tensor import Tensor, plain_types
 
 REQUIRED = Parameter.empty
-Lengths = tuple[int, ...] | list[int]  # the annotations of such parameters of a plain function
-Ints = int | Lengths
 INT = frozenset({int})
 NUMBERS = (int, float, np.number, np.bool_)
 
@@ -51,7 +49,8 @@ def is_int(value: object) -> bool:
 
 
 def are_ints(value: object) -> bool:
-    return is_int(value) or (isinstance(value, (tuple, list)) and all(map(is_int, value)))
+    several = isinstance(value, (tuple, list)) and all(map(is_int, value[:1]))  # the others may be bools
+    return is_int(value) or (several and all(is_int(n) or isinstance(n, bool) for n in value))
 
 
 def check_ints(value: object, argument: str, alone: bool = True) -> None:
@@ -78,7 +77,7 @@ def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
     check(once or not order, "permute(): duplicate dims are not allowed.")
     for i, d in enumerate(() if once else result):
         check(d not in result[:i], "dim {} appears multiple times in the list of dims", d)
-    return result[:ndim] or tuple(range(ndim) if size or not dims else ())  # a 0-d tensor takes dim 0
+    return result[:ndim] or tuple(range(ndim))  # a 0-d tensor takes dim 0
 
 
 def unpacked(values: object) -> object:
@@ -157,6 +156,8 @@ def as_some_dims(value: object, array: np.ndarray) -> tuple[int, ...]:
     """Dimensions, counted from the front; all if None is given."""
     if type(value) is int and -array.ndim <= value < array.ndim:
         return (value % array.ndim,)
+    if unpacked(value) is not value:
+        raise TypeError
     return as_dims(value, array.ndim)
 
 
@@ -290,7 +291,7 @@ class Signature:
         """The function that checks and prepares a value of this parameter, in one step."""
         prepare = KINDS[self.kinds[name]].prepare
         if name == self.listed and self.kinds[name] == "dims":  # () means none of them
-            return lambda value, array: prepare(as_size(value, alone=False) or ((),), array)
+            return lambda value, array: as_dims(value, array.ndim) if as_size(value, alone=False) else ()
         if prepare is as_given or self.defaults[name] is not None or self.kinds[name] == "dims":
             return prepare  # None for `dims` means all of them
         return lambda value, array: None if value is None else prepare(value, array)

@@ -44,6 +44,10 @@ from .inplace import in_place_function_of, write
 from .op import CallForm, Op, parameters_of
 from .signature import Signature, declared
 
+Lengths = (
+    tuple[int, ...] | list[int]
+)  # annotations in a plain function for `function`: see `kind_names` there
+Ints = int | Lengths
 OPS: list[Op] = []  # every operation: all of the library's calculus
 # Where users find the declared functions; `minigrad/__init__.py` attaches the methods to Tensor.
 METHODS: dict[str, object] = {}
@@ -140,6 +144,8 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
             own = functools.partial(signature, method)
             most, stars = run.__code__.co_argcount, run.__code__.co_flags & inspect.CO_VARARGS
             listed = most and stars and own().listed
+            positional = enumerate(run.__code__.co_varnames[:most])
+            flag = next((i for i, n in positional if run.__annotations__.get(n) == "bool"), most)
 
             @functools.wraps(run)
             def call(*args, **kwargs):
@@ -147,8 +153,9 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                 alone = len(given) == 1 and isinstance(given[0], (tuple, list))
                 if listed and not (given if method else alone):
                     return call_with(run, own(), own().bind(args, kwargs, method=method))
-                # Python takes a bool for an int
-                if bool in map(type, args) and not listed and "out" not in kwargs:
+                # Python takes a bool for an int, and the reverse
+                doubtful = bool in map(type, args) or int in map(type, args[flag:])
+                if doubtful and not listed and "out" not in kwargs:
                     own().bind(args, kwargs, method=method)
                 try:
                     return run(*args, **kwargs)
