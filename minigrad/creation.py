@@ -309,7 +309,7 @@ def of_type(name: str, dtype: dtypes.dtype) -> Callable:
     """The old constructor of one dtype: with numbers like `tensor`, with sizes like `empty`."""
 
     def make(*data: object) -> Tensor:
-        """A tensor of this dtype: with the numbers of a sequence, or of a size."""
+        """A tensor of this dtype, from the numbers of a sequence or of a given size."""
         return (
             Tensor(*data).to(dtype) if all(isinstance(n, int) for n in data) else tensor(*data, dtype=dtype)
         )

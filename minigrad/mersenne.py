@@ -15,8 +15,8 @@ BLOCK = 16  # normal numbers are made in blocks of sixteen, or one by one if the
 
 
 class Generator:
-    """A source of random arrays: bit for bit PyTorch's on a CPU, except for the last one of 16 or more normal float32 numbers:
-    there PyTorch uses its own sine and logarithm."""
+    """A source of random arrays: bit for bit PyTorch's on a CPU, except for the last of 16 or more normal float32
+    numbers drawn together: there PyTorch uses its own sine and logarithm."""
 
     def __init__(self):
         self.manual_seed(67280421310721)  # PyTorch's default seed
@@ -28,7 +28,7 @@ class Generator:
             raise ValueError("Overflow when unpacking long long")
         self._seed = seed & 0xFFFF_FFFF
         self.__dict__.pop("_twister", None)
-        self.spare: float | None = None  # the second normal number of a pair that was drawn one by one
+        self.spare: float | None = None  # the second of a pair of normal numbers, of which one was asked for
         return self
 
     @functools.cached_property

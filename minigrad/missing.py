@@ -203,7 +203,7 @@ def ours(cls: type) -> list[str]:
 
 
 def answering(run: Callable, place: str, name: str = "") -> Callable:
-    """Wrap a function: TypeErrors about arguments that PyTorch accepts get a clear message. Without a name: an `__init__`."""
+    """Wrap a function: TypeErrors about arguments that PyTorch accepts get a clear message. No name: it is an `__init__`."""
 
     @functools.wraps(run)
     def call(*args, **kwargs):
@@ -241,7 +241,7 @@ def guarded(value: object, place: str, name: str) -> object:
 
 
 def guard(where: str | type, place: str) -> None:
-    """Guard the functions and classes that a module, by its name, or a class defines."""
+    """Guard the functions and classes that a class, or the module of this name, defines."""
     home = where if isinstance(where, type) else sys.modules[where]
     for name, value in inspect.getmembers_static(home):
         imported = home is not where and getattr(value, "__module__", None) != where

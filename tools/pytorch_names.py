@@ -30,7 +30,7 @@ utils utils.data utils.data.DataLoader utils.data.Dataset utils.checkpoint rando
 FILE = Path(__file__).resolve().parents[1] / "minigrad" / "pytorch_names.py"
 HEAD = '''"""Every public name of PyTorch {version}: data, written by `python -m tools.pytorch_names`.
 
-By place, `torch.` left out: name, or name(arguments). After a colon, where PyTorch says so, what an argument may be: T a
+By place (without `torch.`), each name, with its arguments in brackets. After a colon, if PyTorch says so, what one may be: T a
 Tensor, N a number, I an integer, B a bool, S a string, L several numbers or tensors, D a dtype, O anything. What follows
 `*` is given by name only. `missing.py` reads it.
 """

@@ -22,7 +22,7 @@ HELD = "held"  # the last of the versions of a node whose saved tensors hooks ha
 
 
 def versions_of(node: Node) -> tuple[int, ...] | None:
-    """The present versions of what a node saved: its inputs, then its result. None if all are 0, as usual."""
+    """The current versions of what a node saved: its inputs, then its result. None if all are 0, as usual."""
     saved, versions, counter = node._context, [], node._result_counter
     for i in node._op.saved_inputs:
         own = None if saved[i] is None else saved[i]._counter

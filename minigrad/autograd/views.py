@@ -56,7 +56,7 @@ def make_view(out: Tensor, source: Tensor, several: bool = False) -> None:
 
 
 def places(view: Tensor) -> ndarray:
-    """The positions of a view's elements in its base, counted row by row; in the view's shape, stretched where it is."""
+    """The positions of a view's elements in its base, counted row by row; in the view's shape, stretched where the view is."""
     array, base = view._array, view._meta.base._array
     if not array.size:
         return np.empty(array.shape, np.int64)

@@ -45,7 +45,7 @@ class Wrapper(Tensor):
         return array
 
     def rewrapped(self) -> Wrapper:
-        """The same value with a new face: no history at this level, all history below."""
+        """The same value as a new tensor: without history at this level, with all history below."""
         return self.of(self.level, *self.level.unwrap(self))
 
     def detach(self) -> Wrapper:

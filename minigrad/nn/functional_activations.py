@@ -154,7 +154,7 @@ def implicit_dim(name: str, ndim: int) -> int:
 
 @in_functional
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`exp(input)` divided by its sum over the dimension `dim`: positive numbers that add up to 1. dtype: to compute in."""
+    """`exp(input)` divided by its sum over `dim`: positive numbers that add up to 1. dtype: that of the computation."""
     dim = implicit_dim("softmax", input._array.ndim) if dim is None else dim
     return nn.softmax(input if dtype is None else input.to(dtype), dim)
 

@@ -127,7 +127,7 @@ def poisson_nll_loss(
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: object, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """`(log var + (input - target)²/var)/2`, the negative log-likelihood of normal numbers; `var` is at least `eps`."""
+    """`(log var + (input - target)²/var)/2`, the negative log-likelihood of a normal distribution; `var` is at least `eps`."""
     kind = number_of(reduction)
     message = "gaussian_nll_loss(): argument 'var' must be Tensor or float, not {}"
     check(isinstance(var, (Tensor, int, float)), message, type(var), error=TypeError)

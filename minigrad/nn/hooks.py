@@ -169,6 +169,6 @@ class Hooked:
         return self._add_hook(self._backward_hooks, hook)
 
     def _add_hook(self, hooks: OrderedDict, entry: Callable | tuple[Callable, bool]) -> RemovableHandle:
-        """entry: the hook; for forward hooks, with whether it also gets the arguments by name."""
+        """entry: the hook; for forward hooks, a pair of the hook and whether it gets the arguments by name, too."""
         self.__dict__["_hooked"] = True
         return RemovableHandle(hooks, entry)

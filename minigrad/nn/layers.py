@@ -95,7 +95,7 @@ class Embedding(Module):
         return value
 
     def forward(self, input: Tensor) -> Tensor:
-        """The vectors with these numbers."""
+        """The vectors at these indices."""
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     def extra_repr(self) -> str:

@@ -261,8 +261,8 @@ class Module(Hooked):
     def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> _IncompatibleKeys:
         """Copy the values of a state dict into this module's parameters and buffers.
 
-        strict: the keys must be exactly this module's. Raises RuntimeError that lists all missing, unexpected and
-        misshapen keys.
+        strict: the keys must be exactly this module's. Raises a RuntimeError that lists all keys that are missing, unexpected
+        or of another shape.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

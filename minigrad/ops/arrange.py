@@ -198,7 +198,7 @@ def turned_round(self: Tensor, k: int, dims: tuple) -> Tensor:
 
 @function("torch Tensor")
 def tile(self: Tensor, *dims: int) -> Tensor:
-    """`repeat`, but with fewer numbers than dimensions the first dimensions are not repeated."""
+    """`repeat`, but if there are fewer numbers than dimensions, the first dimensions are not repeated."""
     dims = as_size(dims)
     return repeat(self, (1,) * (self._array.ndim - len(dims)) + dims)
 
@@ -258,7 +258,7 @@ def unflatten(self: Tensor, dim: int, sizes: Lengths) -> Tensor:
 
 @function("torch Tensor")
 def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts along `dim`, as views: a number of them, the first ones longer by one if necessary, or cut before each index."""
+    """Parts along `dim`, as views: so many, the first ones longer by one if necessary, or cut before each index."""
     check(
         self._array.ndim > 0,
         "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
@@ -350,7 +350,7 @@ def diag_embedded(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1)
     return diag_embed(self, offset, wrap_dim(dim1, n) - n, wrap_dim(dim2, n) - n)
 
 
-# ---------------------------------------------------------------- in place: no element moves, the memory is seen differently
+# ---------------------------------------------------------------- in place, without moving an element
 
 
 @function("Tensor")

@@ -1,4 +1,4 @@
-"""Tensors in another dtype, and on the only device that there is; and the types of objects."""
+"""Casts to another dtype, moves to the only device (the CPU), and questions about types."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _pinv(self: ndarray, rcond: float | None) -> ndarray:
 
 
 def pinv_backward(grad, self, result):
-    """Golub & Pereyra 1973: the derivative of the pseudo-inverse, that of the inverse plus the part outside the ranges."""
+    """Golub & Pereyra 1973: as for an inverse, plus the parts outside the ranges of A and Aᵀ."""
     back, g = result, grad.mT
     if self.shape[-2] <= self.shape[-1]:
         K = g @ back
@@ -157,7 +157,7 @@ slogdet = op("linalg_slogdet(A)", _slogdet, at="linalg", outputs=("sign", "logab
 
 publish(slogdet, "slogdet", "torch Tensor")
 
-# ---------------------------------------------------------------- composed of them
+# ---------------------------------------------------------------- composed of other operations
 
 
 @function("torch Tensor")

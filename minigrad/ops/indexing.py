@@ -259,7 +259,7 @@ index_put = op("index_put(self, values, indices: object, accumulate: bool)", _pu
                    grad if accumulate else index_put(grad, zeros_beside(grad, ()), indices, False),
                values=lambda grad, indices: index(grad, indices))
 
-# ---------------------------------------------------------------- what is not zero, and the reverse
+# ---------------------------------------------------------------- positions of nonzero elements, and rows with a one
 
 nonzero = op("nonzero(self)", np.argwhere, aliases="argwhere", doc="The positions of the elements that are not 0, in rows.")
 one_hot = op("one_hot(self, num_classes: int=-1)", _one_hot, at="F", batch="rows",
@@ -291,7 +291,7 @@ trace = op("trace(self)", _traced, kind="linear", takes="fiu", kernel="trace", b
            self=lambda grad, self_sym_sizes: grad * eye_beside(grad, *self_sym_sizes))
 # fmt: on
 
-# ---------------------------------------------------------------- composed of them
+# ---------------------------------------------------------------- composed of other operations
 
 
 @function(at="torch Tensor")
@@ -334,7 +334,7 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
         value = wrap(dtypes.fitting(value, self._array.dtype))
     out, indices = worked_off(self, key, writing=True)
     shape, size = value._array.shape, out._array.shape
-    ones = next((i for i, n in enumerate(shape) if n != 1), len(shape))  # PyTorch removes leading ones
+    ones = next((i for i, n in enumerate(shape) if n != 1), len(shape))  # PyTorch removes leading 1s
     if indices:
         value = view(value, shape[ones:]) if ones else value
         write(index_put.op, (out, value), (tuple(indices), False))
@@ -347,7 +347,7 @@ def setitem(self: Tensor, key: object, value: Tensor | float) -> None:
 
 @method("_take_places")
 def take_places(self: ndarray | Tensor, places: ndarray) -> ndarray | Tensor:
-    """The elements there."""
+    """The elements at these positions of the flattened tensor."""
     return index(self.reshape(-1), (wrap(places),))
 
 

@@ -85,7 +85,7 @@ def plus(product: ndarray, self: ndarray) -> ndarray:
 
 
 def mm(a: ndarray | Tensor, b: ndarray | Tensor) -> ndarray | Tensor:
-    """The product of two matrices; of arrays with less overhead than `@`."""
+    """The product of two matrices; for arrays, with less overhead than `@`."""
     return a.dot(b) if type(a) is ndarray else mm_call(a, b)
 
 
@@ -220,7 +220,7 @@ def eigh_backward(grad, eigenvalues, eigenvectors):
 
 
 # fmt: off
-# ---------------------------------------------------------------- products of two, and added to something
+# ---------------------------------------------------------------- products of two, also added to a third
 
 mm_call = op("mm(self, mat2)", _mm, kind="linear", batch="matmul", doc="The product of matrices: (n, m) @ (m, p) is (n, p).",
              self=lambda grad, mat2: mm(grad, mat2.T), mat2=lambda grad, self: mm(self.T, grad))
@@ -257,7 +257,7 @@ eigh = op("linalg_eigh(A)", lambda A: tuple(np.linalg.eigh(as_square("eigh", A, 
           doc="Eigenvalues (ascending) and eigenvectors (columns) of a symmetric matrix, whose lower triangle is read.")
 # fmt: on
 
-# ---------------------------------------------------------------- composed of them
+# ---------------------------------------------------------------- composed of other operations
 
 
 @function(at="torch Tensor linalg")

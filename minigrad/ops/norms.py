@@ -60,7 +60,7 @@ def matrix_norm(
 ) -> Tensor:
     """A norm of matrices: "fro", the root of the sum of squares, "nuc", the sum of the singular values, or ±1, ±2, ±inf.
 
-    1 is the largest sum of a column, inf of a row, 2 the largest singular value; negative orders are the smallest.
+    1 is the largest sum of a column, inf of a row, 2 the largest singular value; -1, -inf and -2 are the smallest.
     """
     check(A._array.ndim >= 2, "linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     message = "linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {.word}"

@@ -73,7 +73,7 @@ class Op:
             self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
         # prepares parameters for `forward`; whether any need it
         self.prepare, self.needs_preparing = signature.ordering(self.params)
-        self.casts = "dtype" in signature.kinds.values()  # into integers it has no gradient
+        self.casts = "dtype" in signature.kinds.values()  # if into integers, without a gradient
         self.find_saved()
 
     def find_saved(self) -> None:

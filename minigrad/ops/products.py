@@ -106,7 +106,7 @@ def parse(equation: str, operands: list[Tensor]) -> tuple[list[str], str, int]:
 
 
 def lined_up(x: Tensor, term: str, place: dict[str, int], covered: int, total: int) -> Tensor:
-    """An operand with its dimensions in the order of all the letters, new ones of length 1 for those it does not have."""
+    """An operand with its dimensions in the order of all letters; for a letter that it lacks, one of length 1."""
     at, order, d = {}, [-1] * total, 0
     for letter in term:
         if letter == ELLIPSIS:

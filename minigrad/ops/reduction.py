@@ -88,14 +88,14 @@ OUT_OF_BOUNDS = "index {} is out of bounds for dimension {} with size {}"
 
 @functools.lru_cache(maxsize=256)
 def starts(shape: tuple, sizes: tuple, dim: int) -> ndarray:
-    """Where in a flattened array of `sizes` the rows along `dim` begin that an index of this shape covers."""
+    """Where the rows along `dim` that an index of this shape covers begin in a flattened array of `sizes`."""
     rows = [slice(1 if d == dim else n) for d, n in enumerate(shape)]
     return np.arange(math.prod(sizes)).reshape(sizes)[tuple(rows)].copy()
 
 
 @functools.lru_cache(maxsize=256)
 def rows(sizes: tuple) -> ndarray:
-    """Where in a flattened array of `sizes` the rows along its last dimension begin."""
+    """Where the rows along the last dimension begin in a flattened array of `sizes`."""
     return np.arange(0, math.prod(sizes), sizes[-1]).reshape(sizes[:-1])
 
 
@@ -129,7 +129,7 @@ def named(name: str, self: ndarray, index: ndarray, dim: int) -> ndarray:
 
 
 def add_at(out: ndarray, places: ndarray, values: ndarray) -> ndarray:
-    """Add values into an array, at flat positions, to each as often as it occurs."""
+    """Add values into an array at flat positions; a position that occurs twice gets both values."""
     if places.shape == values.shape:  # for vectors this is several times as fast
         places, values = places.reshape(-1), values.reshape(-1)
     np.add.at(out.reshape(-1), places, values)
@@ -307,7 +307,7 @@ SORTED = SELECTION | {
 
 
 def extremes(name: str, word: str, reduce: Callable, place: Callable) -> tuple[Callable, ...]:
-    """Over dimensions; of all elements; over one dimension, with its places; the places alone."""
+    """The extreme over dimensions; that of all elements; over one dimension, with its index; the index alone."""
     over = op(f"a{name}(self, dim: dims=(), keepdim: bool=False)",
         lambda self, dim, keepdim: reduce(self, axis=dim, keepdims=keepdim), self=extremum_self,
         doc=f"The {word} over `dim`. Equal ones share the gradient.")

@@ -186,7 +186,7 @@ masked_select = op("masked_select(self, mask)", _masked, kind="linear", broadcas
     doc="A vector of the elements where `mask`, which is broadcast, is True.")
 # fmt: on
 
-# ---------------------------------------------------------------- composed of them
+# ---------------------------------------------------------------- composed of other operations
 
 
 @function("torch Tensor")

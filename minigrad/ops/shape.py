@@ -143,7 +143,7 @@ def _unbound(self: ndarray, dim: int) -> list[ndarray]:
 
 
 def parts_of(grad: ndarray | Tensor, shapes: list[tuple], dim: int) -> list:
-    """The gradients of tensors of these shapes that were joined. That of a vector without elements has its shape."""
+    """The gradients of tensors of these shapes that were joined, also of vectors without elements."""
     result = cuts(grad, [0 if tuple(s) == (0,) else s[dim] for s in shapes], dim)
     return [g.reshape((0,)) if tuple(s) == (0,) else g for g, s in zip(result, shapes, strict=True)]
 
@@ -251,7 +251,7 @@ split_with_sizes = op("split_with_sizes(self, split_sizes: parts, dim: dim=0)", 
                       self=lambda grad, self_sym_sizes, split_sizes, dim: rejoined(grad, self_sym_sizes, split_sizes, dim))
 # fmt: on
 
-# ---------------------------------------------------------------- composed of them
+# ---------------------------------------------------------------- composed of other operations
 
 
 @function(at="torch Tensor")

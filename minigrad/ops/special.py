@@ -220,7 +220,7 @@ remainder_of_number = elementwise("remainder(self: Scalar, other)",
 for _call in (floor_divide, floor_divide_number, number_floored, remainder_of_number):
     _call.op.node_class.name = lambda node: "torch::autograd::NotImplemented"
 
-# ---------------------------------------------------------------- with a number, as PyTorch has it inside its functions
+# ---------------------------------------------------------------- with a number, as inside PyTorch's own functions
 
 add_number = elementwise("add(self, other: Scalar)", lambda self, other: beside(self, other) + other, at="",
                          node="AddBackward1", self=lambda grad: grad)

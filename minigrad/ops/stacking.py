@@ -46,7 +46,7 @@ block_diag = op("block_diag_of(tensors: tensors)", _block_diagonal, kind="linear
                 tensors=lambda grad, _tensors_sym_sizes: blocks_of(grad, _tensors_sym_sizes))
 # fmt: on
 
-# ---------------------------------------------------------------- stretched together, grids
+# ---------------------------------------------------------------- broadcast together, grids
 
 
 @function("torch Tensor")

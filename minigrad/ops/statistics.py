@@ -257,7 +257,7 @@ searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", _
                   doc="Where in a sorted sequence each element would be inserted; the last dimension is the sequence.")
 # fmt: on
 
-# ---------------------------------------------------------------- composed of them
+# ---------------------------------------------------------------- composed of other operations
 
 
 def unbiased_forms(name: str, of: Callable, doc: str) -> None:

@@ -82,7 +82,7 @@ def op(
     """Declare an operation: see the head of this file, and `Op` for the options.
 
     at: where users find it: torch, Tensor, F, linalg; "" for nowhere. aliases: other names there. operators: the dunder methods
-    that it is. inplace: whether there is an in-place method; elementwise ones with rules have one. Returns this declaration's
+    that run it. inplace: whether there is an in-place method; elementwise ones with rules have one. Returns this declaration's
     function, whose `.op` is the Op. Several declarations of the same name become one public function.
     """
     parsed = declared(signature)

@@ -165,7 +165,7 @@ class Algorithm(Optimizer):
         return loss
 
     def _stepped(self, param: Tensor, *names: str) -> list:
-        """The number of this step of a parameter, and its arrays with these names, which start as zeros."""
+        """How many steps a parameter has made, with this one, and its arrays with these names, which start as zeros."""
         state = self.state[param]
         if "step" not in state:
             state["step"] = wrap(np.zeros((), np.float32))
@@ -193,7 +193,7 @@ class LRScheduler(SaysWhatIsMissing):
         raise NotImplementedError(f"{type(self).__name__} must define get_lr()")
 
     def get_last_lr(self) -> list[float]:
-        """The present rates."""
+        """The current rates."""
         return self._last_lr
 
     def state_dict(self) -> dict:

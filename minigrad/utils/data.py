@@ -32,7 +32,7 @@ class Dataset(SaysWhatIsMissing):
 
 
 class TensorDataset(Dataset):
-    """Example i is (t[i] for each tensor); all tensors have the same first length."""
+    """Example i is (t[i] for each tensor); all tensors have the same length along dimension 0."""
 
     def __init__(self, *tensors: Tensor):
         check(len({t.shape[0] for t in tensors}) < 2, "Size mismatch between tensors", error=AssertionError)
