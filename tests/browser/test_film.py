@@ -250,6 +250,26 @@ def test_a_frame_that_was_kept_opens_in_the_stepper(browser: Browser, tmp_path: 
         expect(stepper).to_have_count(0)
 
 
+def test_by_keys_alone_a_frame_is_opened_and_left_and_help_is_shown(
+    browser: Browser, tmp_path: Path, film: viz.Film
+):
+    with opened(browser, page([film], None, title=None), tmp_path) as pane:
+        keys, stepper = pane.page.keyboard, pane.page.locator(".mgf-inner .mgv")
+        pane.press("Home", "ArrowRight", "ArrowRight", "ArrowRight", "Enter")
+        expect(stepper).to_have_attribute("data-step", "0")
+        keys.press("?")
+        expect(stepper.locator(".mgv-help")).to_be_visible()
+        keys.press("Escape")
+        expect(stepper.locator(".mgv-help")).to_be_hidden()
+        keys.press("Escape")
+        expect(stepper).to_have_count(0)
+        expect(pane.page.locator(".mgf-frame")).to_be_focused()
+        keys.press("?")
+        expect(pane.page.get_by_text("R scale, enter steps inside")).to_be_visible()
+        keys.press("Escape")
+        expect(pane.page.get_by_text("R scale, enter steps inside")).to_be_hidden()
+
+
 def test_a_finding_is_a_button_to_its_step(browser: Browser, tmp_path: Path):
     t = importlib.import_module("minigrad")
     w, made = t.tensor([4.0, 1.0], requires_grad=True), viz.film()
