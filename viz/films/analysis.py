@@ -20,16 +20,17 @@ from .scene import operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
 Run = tuple[int, int]  # the first and last of some frames
-VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # × top row (first two); a factor; × weight
+VANISHES, EXPLODES = 1e-6, 1e3  # times the gradients of the top row
+GREW, LARGE = 10.0, 0.1  # times what it was before; an update, times the weight
 # fractions of what the function receives; a softmax sends a difference, which is small even in a healthy net
 SATURATED = dict.fromkeys(("Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"), 1e-4)
 SATURATED |= {"Sigmoid": 1e-2, "Tanh": 1e-2}
-WITHIN = 5  # a number of steps
+WITHIN = 5  # steps: growth is measured over as many
 PERSISTS = 3  # something that may be temporary is an alarm once it has lasted for this many frames
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # an update of this fraction of the weight changes nothing for thousands of steps
-BEGINS, FAR = 3, 20  # times the loss of a guess, for a first loss: a finding, an alarm
-SHRUNK, FITTED = 0.1, 0.2  # fractions at the end: of a weight matrix's norm, of the loss at the start
+BEGINS, FAR = 3, 20  # a first loss this many times that of a guess is a finding; an alarm
+SHRUNK, FITTED = 0.1, 0.2  # less than this is left at the end: of a weight matrix's norm; of the loss
 UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
 
 

@@ -10,7 +10,7 @@ LEARNS = 0.8  # a net learns if its loss is below this fraction of the loss at t
 FEW, MANY = 8, 20  # how many frames a loss needs before it has a trend, and before it is called flat
 FLAT, HARDLY = 0.01, 0.05  # fractions of the loss: a flat loss changes, and has fallen, by less than these
 GUESS = 0.1  # a classifier only guesses if its loss ends within this fraction of that of equal probabilities
-RISES = 0.05  # a fraction of the loss
+RISES = 0.05  # a loss that rises does so by more than this fraction of it
 JUMP, WITHIN = 1.5, 5  # a jump: by this factor, within this number of frames
 
 

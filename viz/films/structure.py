@@ -186,7 +186,7 @@ def _log_probabilities(scene: Scene, f: int, log: str, plain: str) -> bool:
 
 
 def loss_name(scene: Scene, f: int) -> str:
-    """What a loss is called that cannot be below 0; empty for everything else."""
+    """The name of a loss that cannot be below 0; empty for everything else."""
     return LOSSES.get(operation(scene.names[f]), "")
 
 

@@ -96,7 +96,7 @@ def pictures_of(
 
 
 def _short(pictures: list[Picture]) -> list[Picture]:
-    """Without those that flow to the right for more than two pages, unless there is nothing else."""
+    """The pictures without those that flow to the right for more than two pages, unless there are no others."""
     return [p for p in pictures if p.direction != "LR" or least_length(p) <= 2 * PAGE[0]] or pictures
 
 

@@ -211,7 +211,7 @@ def _freed(p: Picture, at: Places) -> Places:
         lines, by = np.concatenate([own, others]), (own[abs(own - now).argmin()] - now) / 12
         while not (meets(lines, now + by, size) or meets(boxes, now + by, room)):
             now += by
-        # it has no free place: no label is better than one that is crossed out
+        # no place is free: better without a label than with one that is crossed out
         if meets(others[2:], now, size - (4 + 4j)):
             del at.labels[ident]
             continue

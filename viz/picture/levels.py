@@ -19,7 +19,7 @@ from ..read.rules import base_name
 from .blocks import CONTAINERS, Block, Item, leaves_of, ordered
 from .captions import derivative, last_name, listed, parameter_name, result_of
 
-# the name of a call of the framework, by the functions that it always makes in a row, with only reshapes between
+# calls of the framework, by the functions that each makes one after the other, with at most reshapes in between
 COMPOSED = {"NllLoss": ("LogSoftmax", "cross_entropy"), "NllLoss2D": ("LogSoftmax", "cross_entropy")}
 RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
 REPEATS = 4  # at least this many equal functions fold into a repetition; of blocks of modules, at least two

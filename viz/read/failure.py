@@ -203,8 +203,8 @@ def _of_layer(layer: Entry, path: str) -> list[tuple[str, Any]]:
 def _with_temporaries(
     found: list[tuple[str, ast.AST, Any]], args: list, recording: Recording, frame: FrameType
 ) -> list[tuple[str, Any]]:
-    """The tensors among the operands. A tensor that no variable holds is known if it went into the operator itself, which was
-    seen, or was returned by a call on this very line; otherwise it is None."""
+    """The tensors among the operands. A tensor that no variable holds is known if it was seen going
+    into the operator itself, or was returned by a call on this very line; otherwise it is None."""
     known = [thing for _, _, thing in found]
     unnamed = [a for a in args if is_tensor(a) and not any(a is thing for thing in known)]
     fresh = [(fn, nr) for fn, nr in recording._values if fn not in recording._seen]

@@ -49,7 +49,7 @@ def know(graph: Graph) -> None:
     already done so. Without one, a function that reads ``layer.weight``, directly or through its transpose, belongs to
     ``layer``; the next call begins where the parameter that was read first is read again. An activation in a Sequential is the
     function next to that of the neighbouring layer. What a backward pass made belongs to the module whose function it
-    differentiates, and functions in between to the module around all of those; the number of the pass is its call number.
+    differentiates, and functions in between to the module around all of those; calls are numbered by passes.
     """
     order = [f for f in graph.functions if f.kind != "accumulate"]
     graph.recorded = any(f.call is not None for f in order)
