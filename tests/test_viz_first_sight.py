@@ -286,7 +286,77 @@ def pooled(torch):
     return viz.draw(criterion(net(torch.randn(2, 1, 8, 8)), torch.tensor([0, 2])))
 
 
+def lagrangian(torch):
+    """Each row of second derivatives is one pass, though the engine works out a formula with functions of the forward pass."""
+    nn = torch.nn
+    net = nn.Sequential(nn.Linear(4, 8), nn.Softplus(), nn.Linear(8, 8), nn.Softplus(), nn.Linear(8, 1))
+    q, v = torch.randn(2, 6, 2).unbind()
+    q, v = q.requires_grad_(), v.requires_grad_()
+    first = torch.autograd.grad(net(torch.cat([q, v], 1)).sum(), (q, v), create_graph=True)
+    rows = [torch.autograd.grad(first[1][:, k].sum(), (q, v), create_graph=True) for k in range(2)]
+    mixed, hessian = (torch.stack([row[k] for row in rows], 1) for k in range(2))
+    force = first[0] - (mixed @ v[..., None])[..., 0]
+    return viz.draw(torch.linalg.solve(hessian + torch.eye(2), force).pow(2).mean())
+
+
+def energies(torch):
+    """The parts of a model say in which of its calls they are."""
+    nn, F = torch.nn, torch.nn.functional
+
+    class Energy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.fc = nn.Conv2d(1, 2, 3), nn.Linear(8, 1)
+
+        def forward(self, x):
+            return self.fc(F.silu(self.conv(x)).flatten(1))
+
+    energy = Energy()
+    real, fake = energy(torch.rand(3, 1, 4, 4)), energy(torch.rand(3, 1, 4, 4))
+    return viz.draw((real - fake).mean(), fold=2)
+
+
+def chosen_experts(torch):
+    """Functions that choose between the parts of a module and add up their results are no boxes of their own."""
+    nn, F = torch.nn, torch.nn.functional
+
+    class Mixture(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gate = nn.Linear(8, 4, bias=False)
+            self.experts = nn.ModuleList(
+                nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 8)) for _ in range(4)
+            )
+
+        def forward(self, x):
+            weights, chosen = torch.topk(self.gate(x).softmax(-1), 2)
+            made = torch.zeros_like(x)
+            for k, expert in enumerate(self.experts):
+                row, nth = torch.where(chosen == k)
+                made[row] += weights[row, nth, None] * expert(x[row])
+            return made
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed, self.moe, self.norm, self.head = (
+                nn.Linear(6, 8),
+                Mixture(),
+                nn.LayerNorm(8),
+                nn.Linear(8, 3),
+            )
+
+        def forward(self, x):
+            x = self.embed(x)
+            return self.head(self.norm(x + self.moe(x)))
+
+    model = Net()
+    return viz.draw(F.cross_entropy(model(torch.randn(32, 6)), torch.randint(0, 3, (32,))))
+
+
 SEEN = {
+    energies: ["conv, call 1", "SiluBackward0", "ViewBackward0", "fc, call 1"]
+    + ["conv, call 2", "SiluBackward0", "ViewBackward0", "fc, call 2", "SubBackward0", "MeanBackward0"],
     siren: ["net.0", "Sine ×2", "net.3", "PowBackward0", "MeanBackward0"],
     lora: ["net.0", "GeluBackward0", "net.2", "GeluBackward0", "net.4", *LOSS],
     experts: ["inp", "Mixture ×2", "head", *LOSS],
@@ -337,6 +407,25 @@ def test_derivatives_are_boxes_of_their_own(torch):
     drawing = physics(torch)
     assert {"u_t", "u_x", "u_xx"} <= set(titles(drawing.picture))
     assert not [i for i in drawing.picture.items if i.kind == "leaf" and (i.name or "").startswith("net")]
+
+
+def test_derivatives_of_two_rows_are_two_passes_of_one_depth(torch):
+    torch.manual_seed(0)
+    boxes = [item.name for item in lagrangian(torch).picture.items if item.kind == "fold"]
+    assert boxes == ["net", "first[0]", "∂² net ×2"]
+
+
+def test_rows_of_functions_without_a_name_do_not_open_a_module(torch):
+    """What chooses between experts and adds up their results says less than the name of the module."""
+    torch.manual_seed(0)
+    picture = chosen_experts(torch).picture
+    assert [item.name for item in picture.items if item.kind == "fold"] == [
+        "embed",
+        "moe",
+        "norm",
+        "head",
+        *LOSS,
+    ]
 
 
 def test_a_graph_keeps_its_names_when_a_pass_has_freed_it(t):

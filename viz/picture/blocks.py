@@ -124,6 +124,8 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
         made.remove(out)
     for block in made:
         block.inside = _blocks(block.functions, known, below[block], graph)
+        for part in block.inside if block.call.startswith("call") else ():
+            part.call = part.call or block.call  # its name in each of them
     return made
 
 
@@ -309,7 +311,7 @@ def ordered(within: Sequence[Function], blocks: Sequence[Block]) -> tuple[list[I
     found: list[Item] = []
     while sorter.is_active():
         for i in sorter.get_ready():
-            heapq.heappush(ready, (_first(i), i))
+            heapq.heappush(ready, ((i.functions[0] if isinstance(i, Block) else i).index, i))
         found.append(heapq.heappop(ready)[1])
         sorter.done(found[-1])
     return found, []
@@ -319,7 +321,3 @@ def leaves_of(functions: Sequence[Function]) -> dict[Function, None]:
     """The leaves that some functions use, each once, in their order."""
     targets = (e.target for f in functions for e in f.edges if e.target is not None)
     return {t: None for t in targets if t.kind == "accumulate"}
-
-
-def _first(item: Item) -> int:
-    return item.functions[0].index if isinstance(item, Block) else item.index

@@ -58,6 +58,10 @@ def first_sight(root: Block, most: int) -> list[Block]:
             parts = [i.path for i in more if isinstance(i, Block) and i.is_module]
             if len(more) > most and len(parts) > 2 * len(set(parts)):
                 continue  # a recursion: the same few modules again and again, in no fixed order
+            new = (i for i in more if isinstance(i, Block) and not {*i.functions}.isdisjoint(block.functions))
+            vague = [i for i in new if i.title == listed([base_name(f.name) for f in i.functions])]
+            if not plain and 4 * sum(len(i.functions) for i in vague) > len(block.functions):
+                continue  # much of it would be boxes that are named by their functions
             if most_of_it or len(more) <= (most if plain or 2 * len(block.functions) > whole else most // 2):
                 open_blocks.add(block)
                 break

@@ -38,6 +38,7 @@ def passes(order: list[Function]) -> list[Pass]:
     found: list[Pass] = []
     products: dict[Function, list[Function]] = {}  # those that multiply by a weight that was transposed twice
     inside: set[Function] = set()  # the newest pass, and what comes from it
+    depths: dict[Function, int] = {}  # how many passes deep what a function differentiates is at least
     last, before = -1, None  # the position of the function differentiated last; the previous function
     for f in order:
         options = _options(f, products)
@@ -53,6 +54,7 @@ def passes(order: list[Function]) -> list[Pass]:
                 found.append({})
                 inside, older, last = set(), options, f.index
             g = max(older, key=lambda g: g.index, default=None)
+            depths[f] = min((g.second for g in older), default=0)
             found[-1][f], last = g, g.index if g is not None else last
         if connected or f.second or rule or options:
             inside.add(f)
@@ -70,7 +72,8 @@ def passes(order: list[Function]) -> list[Pass]:
             if not follows or not {f.name, base_name(f.name)} & {*kinds}:
                 break
             made[f] = None
-        depth = 1 + max((g.second for g in made.values() if g is not None), default=0)
+        read = (e.target for f in made for e in f.edges if e.target is not None and e.target not in made)
+        depth = 1 + max([*(depths.get(f, 0) for f in made), *(g.second for g in read)])
         for f in made:
             f.second = depth
     return found
@@ -85,7 +88,9 @@ def _options(f: Function, products: dict[Function, list[Function]]) -> list[Func
     if rule := rule_of(f.name):
         kinds = (rule, base)
         near = Counter(g for t in targets for g in {t, *(e.source for e in t.users)})
-        near = {g: n for g, n in near.items() if g.index < f.index and base_name(g.name) in kinds}
+        # older than the gradient: in a formula that a pass works out, both may be made at once
+        newest = f.edges[0].target.index if f.edges[0].target is not None else f.index
+        near = {g: n for g, n in near.items() if g.index < newest and base_name(g.name) in kinds}
         return [g for g, n in near.items() if n == max(near.values())]
     if base in TRANSPOSES and len(targets) == 1 and base_name(targets[0].name) in TRANSPOSES:
         # a transposed weight, transposed again
@@ -130,8 +135,9 @@ def _differentiated(graph: Graph, frame: FrameType) -> Iterator[tuple[list, list
     def tensors(*nodes: ast.AST) -> list:
         names = [n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)]
         held = [frame.f_locals.get(n, frame.f_globals.get(n)) for n in names]
-        values = [v for one in held for v in (one if isinstance(one, list | tuple) else [one])]
-        return [v for v in values if is_tensor(v) and v.grad_fn is not None]
+        for one in held:  # also in lists of lists, such as the rows of a Jacobian
+            held += one if isinstance(one, list | tuple) and len(held) < 1_000 else ()
+        return [v for v in held if is_tensor(v) and v.grad_fn is not None]
 
     for statement in scope_of(lines, frame):
         is_statement = isinstance(statement, ast.Assign | ast.Expr) and statement.lineno <= frame.f_lineno

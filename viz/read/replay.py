@@ -165,7 +165,6 @@ BINARY = frozenset({"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minim
 POINTWISE = BINARY | {*_ENTRY_BY_ENTRY.split(), "Square", "Where"}  # functions whose rule acts entry by entry
 SCALAR = ["SumBackward0", "MeanBackward0", "Dot", "MaxBackward1", "MinBackward1", "ProdBackward0"]
 _REDUCED = "SumBackward1 MeanBackward1 ProdBackward1 MaxBackward0 MinBackward0 Amax Amin Var Std"
-REDUCED = _REDUCED.split()
 
 
 def infer_shapes(graph: Graph) -> None:
@@ -201,26 +200,18 @@ def _from_inputs(f: Function) -> None:
         return
     kept = [s.value.shape for s in f._saved or () if s.name == "result" and s.value is not None]
     made = MADE.get(f.name) or MADE.get(rules.base_name(f.name))
+    came = [e.value if e.target is None else e.target.output(e.nr) for e in f.edges]
     try:
-        f.outputs[0].shape = kept[0] if kept else made and made([_of(e) for e in f.edges], kept_numbers(f))
+        f.outputs[0].shape = (
+            kept[0] if kept else made and made([x and x.shape for x in came], kept_numbers(f))
+        )
     except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError):
         return  # a shape or an axis is not known, or the operation is not what its name says
-
-
-def _of(e: Edge) -> Shape | None:
-    if e.target is not None:
-        return e.target.output(e.nr).shape
-    return e.value.shape if e.value is not None else None
 
 
 def _reduced(s: list[Shape], k: dict) -> Shape:
     gone = axes(s[0], k.get("dim"))
     return tuple(1 if i in gone else n for i, n in enumerate(s[0]) if i not in gone or k.get("keepdim"))
-
-
-def _squeezed(s: list[Shape], k: dict) -> Shape:
-    gone = axes(s[0], k.get("dim"))
-    return tuple(n for i, n in enumerate(s[0]) if n != 1 or i not in gone)
 
 
 def _stacked(s: list[Shape | None], k: dict) -> Shape:
@@ -240,8 +231,10 @@ MADE: dict[str, Callable[[list, dict], Shape | None]] = {
     **dict.fromkeys(BINARY, lambda s, k: None if None in s else np.broadcast_shapes(*s)),
     **dict.fromkeys(SCALAR, lambda s, k: ()),
     **dict.fromkeys(["MseLoss", "NllLoss"], lambda s, k: () if k.get("reduction", 1) else None),
-    **dict.fromkeys([*REDUCED, "Logsumexp", "LinalgVectorNorm"], _reduced),
-    "Squeeze": _squeezed,
+    **dict.fromkeys([*_REDUCED.split(), "Logsumexp", "LinalgVectorNorm"], _reduced),
+    "Squeeze": lambda s, k: tuple(
+        n for i, n in enumerate(s[0]) if n != 1 or i not in axes(s[0], k.get("dim"))
+    ),
     "Stack": _stacked,
     "Cat": _joined,
     "Mm": lambda s, k: (*s[0][:-1], s[1][-1]),
