@@ -22,8 +22,6 @@ from ..read.failure import Failure
 from ..read.record import Recording
 from ..read.text import clipped, write_whole
 
-WIDE_UP_TO = 14  # nodes; a larger graph is drawn from top to bottom
-
 
 class Failed(Shown):
     """What failed, and a picture of what was computed until then. Print it for the words; ``failure`` has them as
@@ -38,8 +36,8 @@ class Failed(Shown):
     def drawing(self) -> Drawing:
         """The picture; laid out when it is first shown, so that it does not delay the exception."""
         graph = self.failure.graph
-        whole = ("functions", "LR" if len(graph) <= WIDE_UP_TO else "TB") if len(graph) <= DETAIL else (None,)
-        picture, places = fitting(graph, pictures_of(graph, *whole, page=True), SECONDS, limited=True)
+        pictures = pictures_of(graph, "functions" if len(graph) <= DETAIL else None, page=True)
+        picture, places = fitting(graph, pictures, SECONDS, limited=True)
         picture.title = clipped(self.failure.title, 80)
         return Drawing(picture, graph, places)
 

@@ -31,8 +31,8 @@ Data = dict[str, Any]
 def _record(given: Any, names: Any, frame: FrameType | None, picture: Data, how: Data) -> tuple[Trace, Data]:
     trace = recorded(given, "beside", names, frame, **how)
     small = picture["view"] is None and picture["fold"] is None and len(trace.graph) <= DETAIL
-    if small:  # each pane has half the width, and both have the same direction
-        picture = picture | {"view": "functions", "direction": picture["direction"] or "TB"}
+    if small:  # each pane has half the width
+        picture = picture | {"view": "functions"}
     return trace, describe(trace, *pictures_of(trace.graph, **picture))
 
 
