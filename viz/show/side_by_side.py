@@ -30,8 +30,7 @@ Data = dict[str, Any]
 
 def _record(given: Any, names: Any, frame: FrameType | None, picture: Data, how: Data) -> tuple[Trace, Data]:
     trace = recorded(given, "beside", names, frame, **how)
-    small = picture["view"] is None and picture["fold"] is None and len(trace.graph) <= DETAIL
-    if small:  # each pane has half the width
+    if picture["view"] is None and picture["fold"] is None and len(trace.graph) <= DETAIL:
         picture = picture | {"view": "functions"}
     return trace, describe(trace, *pictures_of(trace.graph, **picture))
 
