@@ -289,12 +289,12 @@ QUESTIONS: list[Question] = [
         2.a how many functions there are behind z = x * x + 3
         truth: _functions_of_square_plus_three()
         counts: True
-        found: Yes: one for the product, one for the addition, and one that collects for `x`.
+        found: Yes: one for the product, one for the addition, and one that adds up what arrives at `x`.
         missed: Three: `MulBackward0` for the product, `AddBackward0` for the addition, `AccumulateGrad` for `x`.
 
         2.0 :: One for each operation is right. There is one more, for `x`: the place where its gradient is collected.
         4.0 :: `x` is used twice, but it has one place where its gradient is collected. Two arrows lead to it.
-        1.0 :: Each operation gets its own: one for the product, one for the addition. And one collects for `x`.
+        1.0 :: Each operation gets its own: one for the product, one for the addition. And one adds up what arrives at `x`.
         5.0 :: You may have counted the tensors too. `x`, `y`, `z` and the 3 are not functions.
         """),
     question(r"""

@@ -131,7 +131,7 @@ EXERCISES: list[Exercise] = [
         upstream * (1 - torch.exp(-x))               :: $1 - e^{-x}$ is not the sigmoid: it is negative for negative `x`, and has no lower bound. The sigmoid is $1/(1 + e^{-x})$.
         upstream / torch.sigmoid(x)                  :: That divides by the slope. Multiply.
         upstream                                     :: That passes on what arrives as it is. The slope is the sigmoid, which is 1 only far to the right.
-        upstream * _on(x > 0, upstream)              :: That is the rule of the ReLU. Softplus has a round corner: the sigmoid.
+        upstream * _on(x > 0, upstream)              :: That is the rule of the ReLU. Softplus has a round corner: its slope is the sigmoid.
         upstream * torch.sigmoid(torch.clamp(x, min=0)) :: The slope is the sigmoid of `x` itself, on the negative side too.
         upstream * torch.sigmoid(upstream)           :: That is the sigmoid of what *arrives*. Take the slope at `x`.
         """),

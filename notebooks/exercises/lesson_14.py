@@ -348,11 +348,11 @@ EXERCISES: list[Exercise] = [
         14.5 logarithms of probabilities
         solution: log_softmax
         probe: _slopes([[1.0, 2.0, 3.0], [200.0, 0.0], [0.0, 200.0], [-301.0, -300.0, -300.5], [500.0, 500.0]])
-        why: After the subtraction the largest power is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.
+        why: After the subtraction the largest exponential is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.
         shows: Right for scores of any size: the value, and the gradient.
-        look: Write exactly the formula: subtract `s.max()`, and then subtract the logarithm of the sum of the powers.
+        look: Write exactly the formula: subtract `s.max()`, and then subtract the logarithm of the sum of the exponentials.
         hint: First `shifted = s - s.max()`. All that follows uses `shifted` only.
-        hint: Then `shifted` minus the logarithm of a sum of powers.
+        hint: Then `shifted` minus the logarithm of a sum of exponentials.
         hint: `shifted - torch.log(torch.exp(shifted).sum())`
 
         torch.log(torch.softmax(s, 0) + 1e-9) :: The small number cuts every logarithm off at about $-21$. Write the formula: nothing has to be added.
@@ -363,29 +363,29 @@ EXERCISES: list[Exercise] = [
         s - torch.log(torch.exp(s).sum())            :: The logarithm is written out, and that is half of the cure. But $e^{200}$ overflows: subtract the largest score first (the score itself, not its position).
         torch.log(torch.softmax(s, 0))               :: The softmax does not overflow, but a probability that has become 0 is too small for the logarithm. Write the logarithm out.
         torch.log(torch.softmax(s, 0) + 1e-12)       :: A small number keeps the logarithm finite, but makes it wrong: $-27.6$ instead of $-200$.
-        s - torch.log(torch.exp(s - s.max()).sum())  :: The powers are shifted, the score in front is not: subtract `m` there as well.
-        (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the powers are not: $e^{200}$ overflows.
-        s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the powers is missing.
+        s - torch.log(torch.exp(s - s.max()).sum())  :: The exponentials are shifted, the score in front is not: subtract `m` there as well.
+        (s - s.max()) - torch.log(torch.exp(s).sum()) :: The score in front is shifted, the exponentials are not: $e^{200}$ overflows.
+        s - s.max()                                  :: Only the largest is taken away. The logarithm of the sum of the exponentials is missing.
         s.max() - s - torch.log(torch.exp(s.max() - s).sum()) :: The order is swapped: subtract the largest score from each, `s - s.max()`.
         (s - s.max()) - torch.exp(s - s.max()).sum() :: The logarithm of the sum is missing.
         (s - s.max()) - torch.exp(s - s.max()).log().sum() :: That is the sum of the logarithms. You need the logarithm of the *sum*.
         (s - s.max()) + torch.log(torch.exp(s - s.max()).sum()) :: The logarithm of the sum should be *subtracted*.
-        s.max() => s.mean()                      :: You subtract the mean or the smallest score, not the largest: with scores far apart a power is still too large.
-        (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: That is the mean of the powers. You need their sum.
+        s.max() => s.mean()                      :: You subtract the mean or the smallest score, not the largest: with scores far apart an exponential is still too large.
+        (s - s.max()) - torch.log(torch.exp(s - s.max()).mean()) :: That is the mean of the exponentials. You need their sum.
         torch.softmax(s, 0)                          :: Those are the probabilities. You need their logarithms.
         shifted - torch.log(torch.exp(shifted).sum()) => -(shifted - torch.log(torch.exp(shifted).sum()))                      :: That is the loss, with its minus. You need the logarithm itself.
         torch.log(torch.softmax(s, 0).clamp(min=1e-30)) :: The probability is kept away from 0, so its logarithm stops at a limit, $-69$, where $-200$ is right. Write the logarithm out.
         (s - s.max()) - math.log(torch.exp(s - s.max()).sum().item()) :: `math.log` gives a plain number, so the way back through the sum is cut. Use `torch.log`.
-        s.max() => s[0]                          :: You subtract the *first* score. If another one is much larger, its power still overflows: subtract the largest.
-        s.max() => s[-1]                         :: You subtract the *last* score. If another one is much larger, its power still overflows: subtract the largest.
-        s.max() => abs(s).max()                  :: You subtract the largest *absolute value*. Where all scores are far below 0, all powers become 0: subtract the largest score, `s.max()`.
+        s.max() => s[0]                          :: You subtract the *first* score. If another one is much larger, its exponential still overflows: subtract the largest.
+        s.max() => s[-1]                         :: You subtract the *last* score. If another one is much larger, its exponential still overflows: subtract the largest.
+        s.max() => abs(s).max()                  :: You subtract the largest *absolute value*. Where all scores are far below 0, all exponentials become 0: subtract the largest score, `s.max()`.
         s.max() => -s.max() :: The largest score is added. Subtract it.
         s.max() => s.max(0) :: With an axis, `max` gives two things, the values and their positions. Write `s.max()`, or `s.max(0).values`.
         torch.log => torch.log2 :: That is the logarithm to the base 2. The formula uses the natural one, `torch.log`.
-        s.max() => 100.0                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all powers become 0. Subtract the largest score, whatever it is.
+        s.max() => 100.0                         :: 100 is enough for some scores, too little for others, and with scores far below 0 all exponentials become 0. Subtract the largest score, whatever it is.
         torch.log(torch.sigmoid(s))                  :: The sigmoid looks at each score on its own. In a softmax all scores share one sum.
-        s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *powers*, $e^s$; and you need their logarithm.
-        s - torch.log(torch.exp(s).mean())           :: Two things: the powers are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
+        s / s.sum()                                  :: That divides the scores by their sum. Probabilities come from the *exponentials*, $e^s$; and you need their logarithm.
+        s - torch.log(torch.exp(s).mean())           :: Two things: the exponentials are added, not averaged, and $e^{200}$ overflows unless the largest score is subtracted first.
         torch.log(torch.softmax(s, 0) + 1e-8) :: The small number keeps the logarithm finite, and makes it wrong: all probabilities below it come out alike. Write the logarithm out.
         """),
     exercise(r"""

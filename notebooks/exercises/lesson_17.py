@@ -315,7 +315,7 @@ EXERCISES: list[Exercise] = [
         conv = 1600   :: That counts 100 numbers for each window. A window has $3 \cdot 3$ numbers, and a bias.
         conv = 25     :: $3 \cdot 3 + 16$: one window, and the biases of all. There are 16 windows.
         gradients = 5460 :: Twice as many as there are: each number has one gradient.
-        pooled = 1       :: One number of each 2 × 2 *square* is left, not one of the whole picture.
+        pooled = 1       :: One number for each 2 × 2 *square* is left, not one for the whole picture.
         conv = 16        :: 16 windows, and each has 9 weights and a bias.
         conv = 400       :: The windows are 3 × 3: nine weights and a bias each.
         linear = 10250   :: That is from 1,024 entries. By then max pooling has left a quarter of them.
@@ -402,7 +402,7 @@ EXERCISES: list[Exercise] = [
         hint: `return g.abs().reshape(8, 8)`
 
         picture.clone().requires_grad_() => picture.requires_grad_() :: `picture` itself asks for a gradient now
-        loss = cross_entropy(model(x), label) => scores = model(x) ;; loss, => cross_entropy(scores, scores.argmax(1)), :: That uses what the network says as the truth. Use `label`.
+        loss = cross_entropy(model(x), label) => scores = model(x) ;; loss, => cross_entropy(scores, scores.argmax(1)), :: That takes what the network says for the truth. Use `label`.
         model(picture)                             :: Those are the scores. No gradient has been computed.
         picture.reshape(8, 8)                      :: That is the picture. How much the loss moves with each pixel is its *gradient*.
         cross_entropy(model(x), label) => model(x).sum() :: That is the gradient of the sum of all scores. `label` is not in it.

@@ -246,7 +246,7 @@ QUESTIONS: list[Question] = [
         8.0  :: That is the largest value. A query that fits all keys equally does not choose.
         0.0  :: That is the smallest value. With equal scores all four values have the same weight.
         1.0  :: That is each scaled score. The result is a mean of the *values*.
-        0.25 :: That is each weight. The result is the mean of the values 0, 4, 4 and 8 with these weights.
+        0.25 :: Each weight is 0.25. The result is the mean of the values 0, 4, 4 and 8 with these weights.
         2.0  :: That is each score before it is scaled. The result is a mean of the *values*.
         """),
     question(r"""

@@ -109,8 +109,8 @@ class Route:
 ROUTES = (
     Route(
         "An afternoon",
-        "You have about four hours, once. At the end you can carry a gradient back through any graph by hand, and explain "
-        "why a node has to wait.",
+        "You have a single afternoon, about four hours. At the end you can carry a gradient back through any graph by hand, "
+        "and explain why a node has to wait.",
         (("in one go, with a break after lesson 2", ("0", "1", "2", "3", "4")),),
     ),
     Route(
