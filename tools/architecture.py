@@ -19,8 +19,7 @@ from viz.picture.layout import render
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "architecture.svg"
 CORE = " ".join(
-    f"minigrad.autograd.{n}"
-    for n in ("node", "saved", "views", "anomaly", "hooks", "graph", "engine", "passes")
+    f"minigrad.autograd.{n}" for n in ("node", "saved", "views", "hooks", "graph", "engine", "passes")
 )
 
 

@@ -3,8 +3,7 @@
 `help(minigrad)` gives an order for reading what `loss.backward()` needs: node, engine, passes, saved, hooks, modes, views.
 Besides these:
 
-    grad_mode      what users switch                     no_grad, enable_grad, inference_mode
-    anomaly        which operation made the NaN?         detect_anomaly
+    grad_mode      what users switch                     no_grad, enable_grad, inference_mode, detect_anomaly
     graph          what users attach to a graph          register_hook, retain_grad, saved_tensors_hooks, edges
 
 **Further modules** build on these; the modules above do not know them. They are loaded when they are first used:
@@ -21,16 +20,14 @@ from importlib import import_module
 
 from ..missing import module_attributes
 
-# The public names, by the module that defines them. They are looked up on first use, so that a lower file can be imported
-# before those above it (the tensor needs the modes).
-CHAPTERS = {
-    "anomaly": ("detect_anomaly", "set_detect_anomaly"),
-    "passes": ("backward", "grad"),
-    "function": ("Function", "function"),
-    "grad_mode": ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled"),
-    "numerical": ("gradcheck", "gradgradcheck"),
-} | {name: (name,) for name in ("forward_ad", "functional", "graph")}
-HOMES = {name: "." + chapter for chapter, names in CHAPTERS.items() for name in names}
+# Where the public names are defined. They are looked up on first use, so that a lower file can be imported before those
+# above it (the tensor needs the modes).
+HOMES = {name: f".{name}" for name in ("forward_ad", "functional", "graph")}
+HOMES |= dict.fromkeys(["backward", "grad"], ".passes")
+HOMES |= dict.fromkeys(["Function", "function"], ".function")
+HOMES |= dict.fromkeys(["gradcheck", "gradgradcheck"], ".numerical")
+HOMES |= dict.fromkeys(["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"], ".grad_mode")
+HOMES |= dict.fromkeys(["detect_anomaly", "set_detect_anomaly"], ".grad_mode")
 __all__ = list(HOMES)
 __dir__, __getattr__ = module_attributes(__name__, __all__, HOMES)
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from heapq import heappop, heappush
 from operator import attrgetter
 
-from .anomaly import refuse_nan, warn_of
+from .grad_mode import refuse_nan, warn_of
 from .hooks import Needed, run_with_hooks, take_captured
 from .modes import anomaly, local, settle, special
 from .node import ZEROS, Node

@@ -21,8 +21,7 @@ from ..missing import module_attributes
 from ..ops.inplace import bump_version, check_writable, record_write
 from ..ops.operands import fit
 from ..tensor import Tensor, wrap
-from .anomaly import remember_traceback
-from .grad_mode import no_grad, set_grad_enabled
+from .grad_mode import no_grad, remember_traceback, set_grad_enabled
 from .hooks import of_outputs
 from .modes import anomaly, local
 from .node import RELEASED, Node, gradient_node, new_node, next_sequence

@@ -51,7 +51,7 @@ class Local(threading.local):
 
 
 class Anomaly:
-    """Anomaly detection, which is on or off for all threads at once (see anomaly.py)."""
+    """Anomaly detection, which is on or off for all threads at once (see grad_mode.py)."""
 
     state = (False, True)  # (on, check_nan), replaced as a whole
     on = property(lambda self: self.state[0])

@@ -13,7 +13,7 @@ from operator import is_not
 import numpy as np
 
 from .. import messages
-from ..autograd.anomaly import remember_traceback
+from ..autograd.grad_mode import remember_traceback
 from ..autograd.modes import anomaly, is_plain, local, special
 from ..autograd.node import Node, gradient_node, new_node
 from ..autograd.saved import HELD, SavedTensor, versions_of

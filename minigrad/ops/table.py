@@ -174,7 +174,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                 parameters[0] = parameters[0].replace(name="self" if method else "input")
             call.__signature__ = parsed.replace(parameters=parameters)
             call.__name__ = call.__qualname__ = public
-            call.signature, call.__doc__ = own, about(run.__doc__ or "", method)
+            call.signature, call.__doc__ = own, about(inspect.cleandoc(run.__doc__ or ""), method)
             return call
 
         call = public_function(method=False)
@@ -244,9 +244,9 @@ def add_form(place: dict[str, object], name: str, call: Callable) -> None:
 
 def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
     """The docstring of a function of several forms: what the first one does, then each form and what it is recorded as."""
-    parts = [inspect.cleandoc(forms[0].__doc__).partition("\n\n")[0], "Forms:"]
+    parts = [forms[0].__doc__.partition("\n\n")[0], "Forms:"]
     for form in forms:
-        text = textwrap.indent(inspect.cleandoc(form.__doc__), " " * 8)
+        text = textwrap.indent(form.__doc__, " " * 8)
         parts.append(f"    {name}{form.signature().in_python(method)}\n{text}")
     return "\n\n".join(parts)
 

@@ -106,7 +106,7 @@ def test_no_source_code_is_generated() -> None:
 DRAWN = """
 pytorch_names missing messages dtypes devices printing mersenne autograd.modes autograd.grad_mode basics
 tensor_methods tensor
-autograd.node autograd.saved autograd.anomaly autograd.views autograd.hooks autograd.graph
+autograd.node autograd.saved autograd.views autograd.hooks autograd.graph
 autograd.engine autograd.passes
 ops.signature ops.op ops.operands ops.general ops.apply ops.inplace ops.table
 ops.pointwise ops.casts ops.reduction ops.shape ops.indexing ops.linalg
