@@ -243,7 +243,9 @@ def guarded(value: object, place: str, name: str) -> object:
 def guard(where: str | type, place: str) -> None:
     """Guard the functions and classes that a class, or the module of this name, defines."""
     home = where if isinstance(where, type) else sys.modules[where]
-    for name, value in inspect.getmembers_static(home):
+    members = {n: v for base in reversed(getattr(home, "__mro__", (home,))) for n, v in vars(base).items()}
+    for name in members.keys() & names(place).keys():
+        value = members[name]
         imported = home is not where and getattr(value, "__module__", None) != where
         new = value if imported else guarded(value, place, name)
         if new is not value:

@@ -169,10 +169,10 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                         raise
                 return call_with(run, own(), values)
 
-            parameters = [*parsed.parameters.values()]
-            if parameters and parameters[0].name in ("self", "input"):
+            parameters, call.__signature__ = [*parsed.parameters.values()], parsed
+            if parameters and parameters[0].name == ("input" if method else "self"):
                 parameters[0] = parameters[0].replace(name="self" if method else "input")
-            call.__signature__ = parsed.replace(parameters=parameters)
+                call.__signature__ = parsed.replace(parameters=parameters)
             call.__name__ = call.__qualname__ = public
             call.signature, call.__doc__ = own, about(inspect.cleandoc(run.__doc__ or ""), method)
             return call
