@@ -69,7 +69,7 @@ def check_ints(value: object, argument: str, alone: bool = True) -> None:
 
 
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
-    """An int or several, counted from the front; all dimensions for None and for (). order: it must be all of them."""
+    """An int or several, counted from the front; all dimensions for None and for (). order: they must be all dimensions."""
     size = () if dims is None else as_size(dims, alone=not order)
     check(not order or len(size) == ndim, messages.ORDER, ndim, len(size))
     result = tuple([d if 0 <= d < ndim else wrap_dim(d, ndim) for d in size])
