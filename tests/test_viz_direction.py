@@ -39,6 +39,7 @@ def test_values_flow_to_the_right_or_down_in_every_picture(name):
     for view in VIEWS if len(graph) <= DETAIL else ():
         pictures += pictures_of(graph, view)
     assert {p.direction for p in pictures} <= {"LR", "TB"}
+    assert not any(p.saved for p in pictures)  # that is asked for
     for picture in pictures:
         assert not against(picture), (picture.view, picture.direction)
 

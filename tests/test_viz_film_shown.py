@@ -249,6 +249,19 @@ def test_no_arrow_of_a_still_crosses_a_word_or_an_oval(mg):
                 assert all(np.hypot((q.real - x) / w, (q.imag - y) / h) > 0.9 for x, y, w, h in ovals), q
 
 
+def test_ovals_of_many_rows_are_lower_than_a_row(mg):
+    film, weights = viz.film(), [mg.eye(3).requires_grad_(True) for _ in range(20)]
+    h = mg.ones(5, 3)
+    for w in weights:
+        h = h + (h @ w).tanh()
+    film.backward((h * h).mean())
+    still = Still(film, "deep")
+    ovals = [(y, y + h) for kind, _, y, _, h, *_ in still.marks(0) if kind == "oval"]
+    rows = sorted(set(ovals))
+    assert len(rows) > 20 and still.pitch < 25
+    assert all(low < high for (_, low), (high, _) in pairwise(rows))
+
+
 def test_lanes_beside_the_table_lie_inside_one_another():
     ends = [(0, 5), (1, 3), (3, 5), (2, 3)]
     arrows = [Arrow(k, a, 0, b, 0, 0) for k, (a, b) in enumerate(ends)]

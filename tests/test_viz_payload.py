@@ -242,3 +242,17 @@ def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):
     before = len(laid)
     chain(29)
     assert len(laid) == before
+
+
+@pytest.mark.parametrize("count", [2, 4, 5])
+def test_of_the_parts_of_a_total_that_a_hook_changed_four_are_listed(t, count):
+    x = t.tensor(1.0, requires_grad=True)
+    y = x * 1
+    y.register_hook(lambda grad: grad * 0)
+    z = sum(y * k for k in range(1, count + 1))
+    (wrong,) = (step["wrong"] for step in payload(z, check=False)["steps"] if step["wrong"])
+    listed = (
+        wrong.partition(" were sent")[0].partition(", ")[2].replace(" and ", ", ").rstrip(",").split(", ")
+    )
+    order = [f"{k}" for k in range(count, 0, -1)]
+    assert listed == (order if count <= 4 else [*order[:4], "…"]), wrong

@@ -56,3 +56,10 @@ def test_what_is_worked_out_is_what_the_framework_computes(t):
     shown = {f.name.partition("Backward")[0]: value.array for f, value in found.items()}
     for name, value in shown.items():
         assert value == pytest.approx(names[name].detach().numpy(), rel=1e-5), name
+
+
+def test_a_leaky_relu_is_worked_out_on_both_sides_of_0(t):
+    x = t.tensor([0.3, -0.7, 1.2, 0.04], requires_grad=True)
+    found = worked_out(graph_of((t.nn.functional.leaky_relu(x * 2, 0.1) * 3).mean()))
+    (shown,) = (value for f, value in found.items() if f.name.startswith("LeakyRelu"))
+    assert shown.array == pytest.approx([0.6, -0.14, 2.4, 0.08], rel=1e-5)
