@@ -157,10 +157,8 @@ _ENTRY_BY_ENTRY = (
     "Neg Reciprocal Abs Exp Expm1 Log Log2 Log10 Log1P Sqrt Rsqrt Sin Cos Tan Asin Acos Atan Sinh Cosh Erf Tanh Sigmoid Relu "
     "LeakyRelu Softplus Silu Gelu Elu Clone ClampMin ClampMax Clamp"
 )
-_SAME_SHAPE = (
-    "Softmax LogSoftmax Cumsum Cumprod Flip Roll Tril Triu ToCopy MaskedFill CopyBackwards CopySlices"
-)
-UNARY = frozenset(f"{_ENTRY_BY_ENTRY} {_SAME_SHAPE}".split())
+_SAME = "Softmax LogSoftmax Cumsum Cumprod Flip Roll Tril Triu ToCopy MaskedFill CopyBackwards CopySlices"
+UNARY = frozenset(f"{_ENTRY_BY_ENTRY} {_SAME}".split())
 BINARY = frozenset({"Add", "Sub", "Rsub", "Mul", "Div", "Pow", "Maximum", "Minimum"})
 POINTWISE = BINARY | {*_ENTRY_BY_ENTRY.split(), "Square", "Where"}  # functions whose rule acts entry by entry
 SCALAR = ["SumBackward0", "MeanBackward0", "Dot", "MaxBackward1", "MinBackward1", "ProdBackward0"]
