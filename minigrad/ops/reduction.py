@@ -88,14 +88,14 @@ OUT_OF_BOUNDS = "index {} is out of bounds for dimension {} with size {}"
 
 @functools.lru_cache(maxsize=256)
 def starts(shape: tuple, sizes: tuple, dim: int) -> ndarray:
-    """For each row along `dim` that an index of this shape covers, its start in a flattened array of `sizes`."""
+    """Starts, in a flattened array of `sizes`, of the rows along `dim` that an index of this shape covers."""
     rows = [slice(1 if d == dim else n) for d, n in enumerate(shape)]
     return np.arange(math.prod(sizes)).reshape(sizes)[tuple(rows)].copy()
 
 
 @functools.lru_cache(maxsize=256)
 def rows(sizes: tuple) -> ndarray:
-    """For each row along the last dimension, its start in a flattened array of `sizes`."""
+    """Starts, in a flattened array of `sizes`, of the rows along the last dimension."""
     return np.arange(0, math.prod(sizes), sizes[-1]).reshape(sizes[:-1])
 
 
