@@ -25,6 +25,7 @@ from exercises import (
     check,
     hint,
     lessons,
+    limits,
     predict,
     progress,
     solution,
@@ -375,3 +376,17 @@ print(traced())
     done = subprocess.run(run, cwd=NOTEBOOKS, capture_output=True, text=True, timeout=60)
     # nor is the sleeping one interrupted instead
     assert (done.stdout, done.stderr) == ("traced\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_a_time_limit_leaves_the_systems_own_handler_as_it_was():
+    install, _ = limits._system_handler()
+
+    def handler() -> object:
+        install(signal.SIGVTALRM, found := install(signal.SIGVTALRM, None))
+        return found
+
+    before = handler()
+    with time_limit(5):
+        assert handler() != before
+    assert handler() == before

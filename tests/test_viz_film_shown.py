@@ -250,7 +250,7 @@ def test_no_arrow_of_a_still_crosses_a_word_or_an_oval(mg):
 
 
 def test_ovals_of_many_rows_are_lower_than_a_row(mg):
-    film, weights = viz.film(), [mg.eye(3).requires_grad_(True) for _ in range(20)]
+    film, weights = viz.film(), [mg.eye(3).requires_grad_(True) for _ in range(26)]
     h = mg.ones(5, 3)
     for w in weights:
         h = h + (h @ w).tanh()
@@ -258,7 +258,7 @@ def test_ovals_of_many_rows_are_lower_than_a_row(mg):
     still = Still(film, "deep")
     ovals = [(y, y + h) for kind, _, y, _, h, *_ in still.marks(0) if kind == "oval"]
     rows = sorted(set(ovals))
-    assert len(rows) > 20 and still.pitch < 25
+    assert len(rows) > 26 and still.pitch < 18
     assert all(low < high for (_, low), (high, _) in pairwise(rows))
 
 
