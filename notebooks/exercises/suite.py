@@ -462,8 +462,6 @@ def routes(every: tuple[Lesson, ...]) -> str:
             for about, there, minutes in sittings
         ]
         taken = [_linked(lesson, title=False) for lesson in every if lesson.number in route.known]
-        for_known = (
-            f" The route assumes that you know lessons {', '.join(taken[:-1])} and {taken[-1]}." if taken else ""
-        )
+        for_known = f" You should know lessons {', '.join(taken[:-1])} and {taken[-1]}." if taken else ""
         parts.append(f"### {route.name}\n\n{route.whom}{for_known}\n\n{markdown_table(rows)}")
     return "\n\n".join([*parts, short_route(every)])
