@@ -142,7 +142,6 @@ class Player extends Playable {
 
   // The height left for rows: that of the notebook's own scroller without the part above the cell's output, or that of the window.
   tall() {
-    if (this.options.tall) return this.options.tall;
     const scroller = this.el.closest(".jp-WindowedPanel-outer, .jp-NotebookPanel-notebook"), cell = this.el.closest(".jp-Cell"), top = this.frame.getBoundingClientRect().top;
     const room = scroller ? scroller.clientHeight - (cell ? Math.min(top - cell.getBoundingClientRect().top, 0.3 * scroller.clientHeight) : 0) - 14 : window.innerHeight - Math.max(0, Math.min(120, top + window.scrollY)) - 16;
     const around = [this.words, this.bar, this.notes].reduce((sum, part) => sum + part.offsetHeight, Math.max(41, this.key.offsetHeight) + 2 + TOP + FOOT);
@@ -311,8 +310,9 @@ class Player extends Playable {
     this.pause();
     const step = this.steps[this.k], box = h("div"), leave = () => { this.innerBox.hidden = true; this.innerBox.replaceChildren(); this.frame.focus({ preventScroll: true }); };
     this.innerBox.replaceChildren(h("div", { class: "mgf-innerbar" }, h("b", `Inside step ${step}`), h("span", "the whole backward pass, node by node"), item("Close", leave)), box);
+    box.addEventListener("keydown", (e) => { if (e.key === "Escape" && !box.querySelector(".mgv-more [aria-expanded=true], :is(.mgv-pop, .mgv-help, .mgv-crumbs):not([hidden])")) leave(); }, true);
     this.innerBox.hidden = false;
-    mountStepper(box, { ...kept, ...Object.fromEntries(["svg", "edges", "pictures"].map(once)) }, { framed: 640, leave });
+    mountStepper(box, { ...kept, ...Object.fromEntries(["svg", "edges", "pictures"].map(once)) }, { framed: 640 });
     this.innerBox.scrollIntoView({ block: "nearest" });
     box.querySelector(".mgv-frame")?.focus({ preventScroll: true });
   }

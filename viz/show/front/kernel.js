@@ -32,9 +32,11 @@ Object.assign(abilities, {
   },
 
   // In viz.explore a click on an edge cuts or joins it. Python does the work; the menu has the edges as words, for the keyboard.
-  edgesToCut() { return this.options.cut && row("Cut", Object.entries(this.data["edge names"]).map(([id, name]) => h("button.item", { "aria-pressed": String(this.data.edges[id]?.kind === "cut"), onclick: () => this.model.send({ edge: name }) }, name))); },
-
   offerCuts() {
+    const words = Object.entries(this.data["edge names"]).map(([id, name]) => h("button.item", { style: this.data.edges[id]?.kind === "cut" ? "text-decoration: line-through" : null, "aria-pressed": String(this.data.edges[id]?.kind === "cut"), onclick: () => this.model.send({ edge: name }) }, name));
+    this.cuts?.remove();
+    this.more.lastChild.firstChild.after((this.cuts = row("Cut", words)));
+    this.cuts.style.cssText = "max-height: 200px; overflow-y: auto"; // a graph may have many edges
     for (const [id, name] of Object.entries(this.data["edge names"] || {})) {
       const group = this.edges.get(id)?.group, line = group?.querySelector(".line");
       if (!line) continue;

@@ -209,7 +209,7 @@ class Pane extends Playable {
     const save = [item("SVG", () => this.saveSvg()), item("PNG", () => this.savePng()), this.model.send || document.getElementById("packed") ? item("Page", () => this.savePage()) : null, this.options.share ? item("Link", () => this.showShare()) : null];
     this.more = menu([
       row("Speed", choice("Playback speed", SPEEDS.map((x) => [x, `${x === 0.5 ? "½" : x}×`, `${x === 0.5 ? "half" : `${x} times`} as fast`]), () => this.speed, (x) => { this.speed = x; if (this.timer) this.play(); })),
-      this.edgesToCut?.(), this.looks && row("Overlay", this.looks), this.views[1] && row("View", this.views[1]), this.options.framed && !this.model.send ? null : row("Save", save), row("", item("Keys and legend (?)", () => { this.more.open(false); this.showHelp(); })),
+      this.looks && row("Overlay", this.looks), this.views[1] && row("View", this.views[1]), this.options.framed && !this.model.send ? null : row("Save", save), row("", item("Keys and legend (?)", () => { this.more.open(false); this.showHelp(); })),
     ].filter(Boolean));
     const find = data.steps.length > 8 ? this.buildFind() : null;
     return h("span.tools", tools, this.views[0], find, this.more, fullWindow(() => act("full")));
@@ -291,7 +291,6 @@ class Pane extends Playable {
       if (typing || event.target.closest(".mgv-pop, .mgv-help")) this.frame.focus({ preventScroll: true }); // what had the focus is hidden
       if (typing || (!shut && this.hits?.length)) this.all((pane) => pane.search(""));
       else if (!shut && this.open.size) this.toggle([...this.open].at(-1)); // closes the box opened last
-      else if (!shut) this.options.leave?.(); // from one frame of a film, back to the film
       return done();
     }
     const opener = /^(Enter| )$/.test(event.key) && event.target.closest("[data-toggle]");

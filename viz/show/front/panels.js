@@ -79,12 +79,12 @@ export const panels = {
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
       return h("div.line-of", { "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p.math", math) : null,
-        equation(step, out, rule, to, { asked, room: Math.min([Infinity, Infinity, Infinity, 36, 16][this.terse], roomFor(wide, 3)), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
+        equation(step, out, rule, to, { asked, room: this.terse > 2 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
         out.reduced ? h("span.reduced", this.terse > 2 ? out.reduced.split(":")[0] : out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
-    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", arrayView(item.value, 70, [null, 34, 34, 18, 16][this.terse]));
+    const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", arrayView(item.value, 70, [null, 34, 34, 18][this.terse]));
     return this.column("Rule", name, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
       unnamed.length ? h("details", h("summary", `${unnamed.length} more that it keeps`), h("div.keeps", unnamed.map(saved))) : null, this.terse > 1 ? null : checked);
   },

@@ -6,7 +6,7 @@ import { opened } from "./boxes.js";
 
 const LEAST = 9, OPENED = 11, LARGEST = 1.25; // px: smallest text of a node, and in an open box; the largest scale
 const PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880; // px: the pane widths from which panels are side by side, those of one of two panes are beside the picture, those of one pane are, there are two columns
-const SLIM = 346; // px: the smallest width of two columns of panels
+const NARROW = 256, SLIM = 346; // px: the smallest width of one column of panels, of two
 const MANY = 40, MARGIN = 14, LEAST_TALL = 400, LEAST_PANE = 440; // number of steps; px: space below the pane; a pane lower than this may start above the visible area; if so little is visible (a page at 200 %), the page scrolls
 const TOP = 40; // px, below the zoom buttons: where a picture starts that does not fit
 export const NAMES = { lanes: "Lanes", graph: "Tensors", cards: "Cards", functions: "Functions", map: "Modules", fold: "Boxes" }; // the words in the toolbar
@@ -65,14 +65,16 @@ export const viewport = {
     const { label } = this.options, open = [...this.open].join();
     if (open + wide !== this.opened?.open) this.opened = { open: open + wide, picture: open ? opened(this.base, this.open, wide < WIDE ? this.grown?.(wide - 18) : null) : null };
     const pictures = this.candidates(), pick = (side, tall) => choose(wide < WIDE && this.inRows ? this.inRows(pictures, wide - side - 18) : pictures, wide - side - 18, tall - 18, wide < WIDE, wide - (two ? slim : side) - 18);
-    const side = Math.round(label ? (wide >= PAIR_BESIDE ? 0.29 * wide : 0) : wide < WIDE ? 0 : wide < 1000 ? 216 : Math.min(400, wide * 0.25));
+    let side = Math.round(label ? (wide >= PAIR_BESIDE ? 0.29 * wide : 0) : wide < WIDE ? 0 : wide < 1000 ? 216 : Math.min(400, wide * 0.25));
     const slim = Math.round(Math.max(SLIM, 1.35 * side)); // two columns need at least this
     let two = wide >= TWO_COLUMNS ? Math.round(Math.max(1.7 * side, Math.min(500, 0.56 * wide))) : 0;
     const stage = side ? free : Math.max(130, Math.round(free * 0.62));
-    const chosen = (label && side && this.agreed(wide - side - 18, stage - 18)) || pick(side, stage);
+    let chosen = (label && side && this.agreed(wide - side - 18, stage - 18)) || pick(side, stage);
     const left = wide - 18 - Math.ceil(chosen.width * readable(chosen.picture)); // by the picture at its smallest legible size
     if (label) two = side && Math.max(side, Math.min(Math.round(0.62 * wide), left));
     else if (two) two = Math.min(two, Math.max(slim, left));
+    const other = !label && !side && wide >= PAIR ? pick(NARROW, free) : null; // in between: panels beside a picture that loses little by it, otherwise below it and side by side
+    if (other?.whole && other.rich <= chosen.rich && other.scale >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
     const pair = !side && !label && wide >= PAIR;
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
@@ -104,7 +106,7 @@ export const viewport = {
 
   // The panels of a step in one column. If they do not fit, everything but the rule becomes smaller; then the numbers get a column
   // of their own, if there is space; then the mathematics, which the equation repeats in numbers, is left out; then its arrays are
-  // painted as cells, at last as small as its text.
+  // painted as cells.
   layOutPanels() {
     if (!this.widths || this.shown === null) return;
     const { panels, flow, side, widths } = this, { label } = this.options;
@@ -113,7 +115,6 @@ export const viewport = {
       if (this.twoColumns !== twoColumns) this.setTwoColumns(twoColumns);
       this.terse = terse;
       this.el.classList.toggle("mgv-terse", terse > 0);
-      this.el.classList.toggle("mgv-inline", terse > 3);
       if (this.filled !== `${terse} ${this.columnWidth}`) this.fillPanels();
       return this.tighten(closer);
     };
@@ -122,7 +123,7 @@ export const viewport = {
     const fits = widths.one && widths.two && !start && (this.roomForTwo ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY && !start ? 1 : 0; // in a long pass most steps need it
     let found = null; // each of two panes is narrow: there an equation takes a second line only if nothing else helps
-    for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3, 4].map((terse) => [terse, Boolean(now || fits)])]) {
+    for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3].map((terse) => [terse, Boolean(now || fits)])]) {
       this.levels[at] = [...level, set(...level)];
       if (over()) continue;
       if (!label || !this.wrapped) return;
