@@ -125,6 +125,48 @@ def resumed_from_a_checkpoint(t: Any) -> viz.Film:
 
 
 @healthy
+def mixed_examples(t: Any) -> viz.Film:
+    """Mixup: each input is a mean of two, and so is the loss."""
+    (x, y), model, film = blobs(t, 128), mlp(t, 8, 32, 4), viz.film()
+    optimizer, loss_of = t.optim.Adam(model.parameters(), lr=1e-2), t.nn.functional.cross_entropy
+    for _ in range(60):
+        share, other = t.rand(1).item(), t.randperm(128)
+        made = model(share * x + (1 - share) * x[other])
+        optimizer.zero_grad()
+        film.backward(share * loss_of(made, y) + (1 - share) * loss_of(made, y[other]))
+        optimizer.step()
+    return film
+
+
+@healthy
+def examples_made_harder(t: Any) -> viz.Film:
+    """Adversarial training: each input goes a step along the gradient of its loss first."""
+    (x, y), model, film = blobs(t), mlp(t, 8, 32, 4), viz.film()
+    optimizer, loss_of = t.optim.Adam(model.parameters(), lr=1e-2), t.nn.functional.cross_entropy
+    for _ in range(60):
+        near = x.clone().requires_grad_(True)
+        (uphill,) = t.autograd.grad(loss_of(model(near), y), near)
+        optimizer.zero_grad()
+        film.backward(loss_of(model((x + 0.3 * uphill.sign()).detach()), y))
+        optimizer.step()
+    return film
+
+
+@healthy
+def quantised_weights(t: Any) -> viz.Film:
+    """Straight-through: rounded weights in the forward pass, as if they were not rounded in the backward pass."""
+    (x, y), model, film, linear = blobs(t), mlp(t, 8, 32, 4), viz.film(), t.nn.functional.linear
+    optimizer = t.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(60):
+        first, second = (w + ((w * 8).round() / 8 - w).detach() for w in (model[0].weight, model[2].weight))
+        hidden = linear(x, first, model[0].bias).relu()
+        optimizer.zero_grad()
+        film.backward(t.nn.functional.cross_entropy(linear(hidden, second, model[2].bias), y))
+        optimizer.step()
+    return film
+
+
+@healthy
 def three_folds(t: Any) -> viz.Film:
     """Cross-validation: a new model for each fold, all in one film."""
     (x, y), film = blobs(t, 96), viz.film()
@@ -359,3 +401,17 @@ def labels_shifted_by_one_example(t: Any) -> viz.Film:
         return t.nn.functional.cross_entropy(model(x), t.roll(y, 1))
 
     return fit(t, model, loss, 60)
+
+
+@ill("large")
+def layer_initialised_in_the_loop(t: Any) -> viz.Film:
+    """What it has learned is thrown away after every step; the loss goes up and down."""
+    (x, y), model, film = blobs(t), mlp(t, 8, 16, 4), viz.film()
+    optimizer = t.optim.Adam(model.parameters(), lr=1e-2)
+    for _ in range(40):
+        optimizer.zero_grad()
+        film.backward(t.nn.functional.cross_entropy(model(x), y))
+        optimizer.step()
+        with t.no_grad():
+            model[0].weight.copy_(t.randn(16, 8))
+    return film

@@ -204,9 +204,8 @@ class SceneAnalysis:
         for (first, last), leaves in zero.items():
             frames = last - first + 1
             names, r = [self.table.names[k] for k in leaves], max(self.row_of_leaf.get(k, 0) for k in leaves)
-            get = agree(names, "gets", "get")
             often = f" in {frames} frames in a row" if frames > 1 else ""
-            text = f"{listed(names)} {get} a gradient of exactly 0{often}."
+            text = f"{listed(names)} {agree(names, 'gets', 'get')} a gradient of exactly 0{often}."
             done = curve.learns and len(leaves) == len(by_leaf)  # a loss of 0 has no gradient
             lasting = frames >= PERSISTS and frames > len(self.at) // 2 and not done
             yield self.make("zero", (first, last), r, names[0], text, lasting)
@@ -304,8 +303,10 @@ class SceneAnalysis:
         far = np.where(moved, update, -np.inf)[:, matrices]
         for first, last in intervals(far.max(axis=1, initial=-np.inf) > np.log10(LARGE), gap=2):
             k = matrices[int(far[first].argmax())]
-            if curve.rises_after(self.at[first]):  # otherwise it did no harm
-                text = f"Large update: {names[k]} moves by {times(update[first, k])} its norm in one step, and the loss rises."
+            lost = PERSISTS <= len(self.at) < 2 * (moved[:, k] & (update[:, k] > 0)).sum()
+            if lost or curve.rises_after(self.at[first]):  # otherwise it did no harm
+                then = "again and again" if lost else "in one step, and the loss rises"
+                text = f"Large update: {names[k]} moves by {times(update[first, k])} its norm {then}."
                 yield self.make("large", (first, last), self.row_of_leaf.get(k, 0), names[k], text)
         known = (update != NONE).all(axis=1)
         # lost to rounding: a leaf whose update, at the other leaves' ratio of update to gradient, would be less than one digit
@@ -313,8 +314,7 @@ class SceneAnalysis:
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):
             leaves = np.flatnonzero(lost[run[0]]).tolist()
-            do = agree(leaves, "does", "do")
-            text = f"{listed(names[k] for k in leaves)} {do} not change: the update is lost to rounding."
+            text = f"{listed(names[k] for k in leaves)} {agree(leaves, 'does', 'do')} not change: the update is lost to rounding."
             yield self.make("still", run, self.row_of_leaf.get(leaves[0], 0), names[leaves[0]], text, False)
         yield from self._tiny(curve, np.where(moved, update, -np.inf).max(axis=1))
         fell = (value[-1] - value[0])[matrices]
