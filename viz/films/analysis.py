@@ -313,9 +313,9 @@ class SceneAnalysis:
         lost = (update == -np.inf) & self._got & self._too_small
         run = longest(lost.any(axis=1) & moved.any(axis=1))
         if run is not None and run[1] - run[0] + 1 >= min(PERSISTS, int(known.sum())):
-            leaves = np.flatnonzero(lost[run[0]]).tolist()
-            text = f"{listed(names[k] for k in leaves)} {agree(leaves, 'does', 'do')} not change: the update is lost to rounding."
-            yield self.make("still", run, self.row_of_leaf.get(leaves[0], 0), names[leaves[0]], text, False)
+            ks = np.flatnonzero(lost[run[0]]).tolist()
+            text = f"{listed(names[k] for k in ks)} {agree(ks, 'does', 'do')} not change: the update is lost to rounding."
+            yield self.make("still", run, self.row_of_leaf.get(ks[0], 0), names[ks[0]], text, False)
         yield from self._tiny(curve, np.where(moved, update, -np.inf).max(axis=1))
         fell = (value[-1] - value[0])[matrices]
         if matrices and not curve.learns and (fell < np.log10(SHRUNK)).all():
