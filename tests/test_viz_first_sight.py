@@ -354,7 +354,27 @@ def chosen_experts(torch):
     return viz.draw(F.cross_entropy(model(torch.randn(32, 6)), torch.randint(0, 3, (32,))))
 
 
+def hypernetwork(torch):
+    """A learned vector is the input of a layer, not a part of its weight. What comes out are the weights of another layer."""
+    nn, F = torch.nn, torch.nn.functional
+
+    class Hyper(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.z, self.body = nn.Parameter(torch.randn(1, 4)), nn.Sequential(nn.Linear(4, 9), nn.ReLU())
+            self.weight, self.bias = nn.Linear(9, 6), nn.Linear(9, 2)
+
+        def forward(self):
+            h = self.body(self.z)
+            return self.weight(h).view(2, 3), self.bias(h)
+
+    hyper = Hyper()
+    w, b = hyper()
+    return viz.draw(F.mse_loss(F.linear(torch.randn(5, 3), w, b), torch.randn(5, 2)), fold=1)
+
+
 SEEN = {
+    hypernetwork: ["body", "weight", "ViewBackward0", "bias", "TBackward0", "AddmmBackward0", "MseLossBackward0"],
     energies: ["conv, call 1", "SiluBackward0", "ViewBackward0", "fc, call 1"]
     + ["conv, call 2", "SiluBackward0", "ViewBackward0", "fc, call 2", "SubBackward0", "MeanBackward0"],
     siren: ["net.0", "Sine ×2", "net.3", "PowBackward0", "MeanBackward0"],

@@ -39,7 +39,7 @@ from .view import (
 
 VIEWS = ("lanes", "graph", "cards", "functions")
 MOST_USES = 2  # boxes; an input that more boxes use, such as a mask, is not drawn next to them
-SMALL = 8  # nodes; in the functions view of a larger graph no text is smaller than SMALLEST, since it may be scaled down
+SMALL = 8  # nodes; in a larger graph only the legend calls a leaf AccumulateGrad
 
 
 def build(
@@ -330,7 +330,8 @@ class _Compact(View):
         members = self.members[group]
         leaves = [f for f in members if f.kind == "accumulate"]  # that only these functions use
         several = group.call and not leaves_of(group.functions).keys() <= set(leaves)  # calls that share them
-        title, lines = texts(group, self.start, [] if several else leaves)
+        inner = [f for f in leaves if not group.is_module or not owner(f) or group.path in prefixes(owner(f))]
+        title, lines = texts(group, self.start, [] if several else inner)
         written = [*([group.kind or "".join(lines[:1])] if self.p.terse else lines), self.result(members)]
         below = [sub_line(text, size=SMALLEST) for text in written]
         column = Column.of([name_line(title, widest=TITLE), *below], 90, 12, 9)

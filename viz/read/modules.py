@@ -39,8 +39,7 @@ def owner(f: Function) -> str:
     name = f.outputs[0].name or ""
     if f.kind != "accumulate" or not f.outputs[0].named:
         return ""
-    path = name.rpartition("[" if name.endswith("]") else ".")[0]
-    path = path.partition(".parametrizations.")[0]
+    path = name.rpartition("[" if name.endswith("]") else ".")[0].partition(".parametrizations.")[0]
     return path if path != name and (not name.endswith("]") or len(prefixes(path)) > 1) else ""
 
 
@@ -97,6 +96,8 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
         modules = {owning(leaf) for leaf in read}
         if len(modules) > 1:  # a module with all of them, if some are tied; else one that contains the others
             tied = set.intersection(*(set(owners.get(leaf, ())) for leaf in read))
+            if not tied and base_name(inputs[-1].name) == "T" and len(leaves[-1]) == 1:
+                tied, leaves = {owning(*leaves[-1])}, [set()]  # a layer whose input is a parameter, too
             modules = tied or {m for m in modules if all(m in prefixes(other) for other in modules)}
         if len(modules) != 1:
             continue
