@@ -374,7 +374,15 @@ def hypernetwork(torch):
 
 
 SEEN = {
-    hypernetwork: ["body", "weight", "ViewBackward0", "bias", "TBackward0", "AddmmBackward0", "MseLossBackward0"],
+    hypernetwork: [
+        "body",
+        "weight",
+        "ViewBackward0",
+        "bias",
+        "TBackward0",
+        "AddmmBackward0",
+        "MseLossBackward0",
+    ],
     energies: ["conv, call 1", "SiluBackward0", "ViewBackward0", "fc, call 1"]
     + ["conv, call 2", "SiluBackward0", "ViewBackward0", "fc, call 2", "SubBackward0", "MeanBackward0"],
     siren: ["net.0", "Sine ×2", "net.3", "PowBackward0", "MeanBackward0"],
