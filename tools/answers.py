@@ -139,7 +139,7 @@ def _prediction(question: Question) -> dict:
         "wrong": [{"value": _value(wrong.answer), "says": said(wrong.advice)} for wrong in question.wrong],
         "found": said(question.found),
         "missed": said(question.missed),
-        "unread": said(say("not an answer", wanted=wanted(plain(truth)))),
+        "unread": said(say("not an answer", wanted=wanted(plain(truth))[0])),
     } | _letters(truth, letters_of(question), question.id)
 
 

@@ -208,8 +208,8 @@ def _short(name: str, limit: float) -> str:
     return fit(name, limit, TITLE, bold=True)
 
 
-def operation(f: Function, drawn: set[Edge]) -> str:
-    """A forward operation without the inputs that have separate cards: ``@``, ``+ 1``, ``mean``, ``sum(1)``, ``[0]``."""
+def operation(f: Function, drawn: set[Edge], unnamed: str = UNKNOWN) -> str:
+    """A forward operation without the inputs that have cards: ``@``, ``+ 1``, ``sum(1)``; ``unnamed``: a constant without a name."""
     operands = operand_names(f)
     form = rules.form_of(f, operands)
     called = rules.forward_name(f.name)
@@ -220,7 +220,7 @@ def operation(f: Function, drawn: set[Edge]) -> str:
     names = rules.input_names(f)
     own = {name for name, e in zip(names, f.edges, strict=True) if e in drawn}
     known = {name: _ONE_AXIS.sub(r"\1", text) for name, text in operands.items()}
-    words = {name: "" if text == UNKNOWN else rules.operand(text) for name, text in known.items()}
+    words = {name: unnamed if text == UNKNOWN else rules.operand(text) for name, text in known.items()}
     symbol = rules.symbol(f.name, form).removesuffix("()")
     parts = re.split(r"\{(\w+)\}", form)  # words in braces at the odd places
     unknown = any(name not in own and name not in words for name in parts[1::2])

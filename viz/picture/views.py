@@ -389,7 +389,7 @@ class _Functions(_Compact):
         )
         inputs = {e for e in f.edges if e.target is not None}
         # beside modules, under the program's name for it
-        title = operation(f, inputs) if self.beside_modules else f.name
+        title = operation(f, inputs, unnamed="") if self.beside_modules else f.name
         column = Column.of([name_line(title, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
         return self.p.add("function", "card", column, function_tooltip(f), **self.about(f, out))
 
