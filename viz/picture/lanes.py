@@ -209,7 +209,7 @@ def _short(name: str, limit: float) -> str:
 
 
 def operation(f: Function, drawn: set[Edge], unnamed: str = UNKNOWN) -> str:
-    """A forward operation without the inputs that have cards: ``@``, ``+ 1``, ``sum(1)``; ``unnamed``: a constant without a name."""
+    """An operation without the inputs that have cards: ``@``, ``+ 1``, ``sum(1)``; ``unnamed``: a constant without a name."""
     operands = operand_names(f)
     form = rules.form_of(f, operands)
     called = rules.forward_name(f.name)
