@@ -51,7 +51,7 @@ def tensor(
     """A new leaf tensor with a copy of `data`: a number, nested sequences of numbers, an array or a tensor.
 
     Without `dtype`: float32 for Python floats, int64 for ints, bool for bools, an array's own type for arrays.
-    Raises RuntimeError if integers should require grad, ValueError for ragged sequences.
+    Raises RuntimeError if `requires_grad` is set for integers, ValueError for ragged sequences.
     """
     if not isinstance(data, Tensor):
         return new_leaf(array_of(data, dtype), requires_grad, device)

@@ -62,7 +62,7 @@ def flags(**options: object) -> Iterator[None]:
 
 
 def set_num_threads(count: int) -> None:
-    """Nothing to set: NumPy decides how many threads a product of matrices takes."""
+    """Nothing to set: NumPy decides how many threads a product of matrices uses."""
 
 
 def get_num_threads() -> int:

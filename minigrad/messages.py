@@ -184,7 +184,7 @@ VMAP_DYNAMIC = (
     "The size of {}() would depend on the example's values. Use where()."
 )
 VMAP_SHARED = (
-    "vmap: {0}_() cannot write a value of each example into a tensor that all examples share. Use the form of {0}() that "
+    "vmap: {0}_() cannot write a value for each example into a tensor that all examples share. Use the form of {0}() that "
     "returns a new tensor."
 )
 VMAP_RANDOM = (

@@ -25,7 +25,7 @@ RELEASED = "released"  # the versions of a node whose saved tensors are gone
 
 
 class Hooks:
-    """The hooks that users attach to one node. Most nodes have none: made when the first hook is added."""
+    """The hooks that users attach to one node. Most nodes have none; it is made with the first hook."""
 
     __slots__ = ("metadata", "post", "pre", "retain", "tensor")
 

@@ -28,7 +28,7 @@ from ..tensor import Tensor, wrap
 from .interpreter import Interpreter, Wrapper, at, each, results_of, tensors_in
 from .trees import flattened, spread, structure
 
-# A value; 0 if its dimension 0 counts the examples, None if they share it.
+# A value; 0 if its dimension 0 runs over the examples, None if they share it.
 Pair = tuple[Tensor | None, int | None]
 Dims = Any  # an int, None, or a tuple, list or dictionary of these, nested like the arguments or results
 # The kinds of parameters that refer to the dimensions of one example, and how they are changed for a batch of `n`.
@@ -52,10 +52,10 @@ def refused_batch(text: str) -> Callable:
 
 
 class Batched(Wrapper):
-    """One tensor for each example: a `value` whose dimension 0 counts the examples, or the same for all (`bdim` None)."""
+    """One tensor for each example: a `value` whose dimension 0 runs over the examples, or the same for all (`bdim` None)."""
 
     __slots__ = ()
-    bdim = property(lambda self: self.extra, doc="The dimension of `value` that counts examples: 0, or None.")
+    bdim = property(lambda self: self.extra, doc="The dimension of `value` for the examples: 0, or None.")
 
     @staticmethod
     def shown(array: np.ndarray, extra: int | None) -> np.ndarray:
@@ -307,7 +307,7 @@ def vmap(
 ) -> Callable:
     """Turn `func` of one example into a function of a batch.
 
-    in_dims: the dimension that counts the examples, None for arguments that all examples share: one for all arguments, or
+    in_dims: the dimension that runs over the examples, None for arguments that all examples share: one for all arguments, or
         nested like them. out_dims: the same for the results.
     randomness: "error" refuses random numbers, "same" draws them once for all examples, "different" for each.
     chunk_size: how many examples are computed at a time, to save memory.
@@ -361,7 +361,7 @@ def vmap(
         return results
 
     def turned(dim: int | None, t: object) -> object:
-        """An input whose dimension 0 counts the examples. Raises PyTorch's errors for any other input."""
+        """An input whose dimension 0 runs over the examples. Raises PyTorch's errors for any other input."""
         if dim is None:
             return t
         got = name, str(in_dims), dim

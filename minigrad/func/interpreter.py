@@ -25,7 +25,7 @@ from ..tensor import Tensor, wrap
 class Wrapper(Tensor):
     """A tensor that belongs to one interpreter, its `level`: a `value` of the level below and what this level adds to it.
 
-    `extra` is what it adds: a tangent, or which dimension counts the examples. `_array` has the shape and the dtype that
+    `extra` is what it adds: a tangent, or which dimension runs over the examples. `_array` has the shape and the dtype that
     this level shows, and its memory gives a view's position in its base; the values are those of `value`.
     """
 
@@ -142,7 +142,7 @@ class Interpreter(Context):
         return inplace.old_value(t, t.of(self, at(self.below, t.value.clone), self.unwrap(t)[1]))
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
-        """A tensor made inside the transform, from nothing or like another, as one of this level if necessary."""
+        """A tensor made inside the transform, perhaps modelled on another, as one of this level if necessary."""
         return t if self.below is None else self.below.created(t, self.unwrap(like)[0])
 
     def source(self, generator: object) -> object:

@@ -121,9 +121,9 @@ def embedding(
     max_norm: float | None = None,
     norm_type: float = 2.0,
 ) -> Tensor:
-    """The rows of `weight` (V, D) with the numbers in `input` (*): (*, D). Raises IndexError for rows out of range.
+    """The rows of `weight` (V, D) at the indices in `input` (*): (*, D). Raises IndexError for an index out of range.
 
-    padding_idx: a row that gets no gradient. max_norm: rows that are looked up are first shortened to this norm, in place.
+    padding_idx: a row that gets no gradient. max_norm: longer rows that are looked up are scaled down to this norm, in place.
     """
     check(weight.dim() == 2, "'weight' must be 2-D")
     message = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "

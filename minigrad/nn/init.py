@@ -21,7 +21,7 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
-    """The number of inputs of each output of this weight, and of outputs of each input."""
+    """How many inputs each output of this weight has, and how many outputs each input has."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])

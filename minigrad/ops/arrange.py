@@ -174,7 +174,7 @@ squeeze_several = op("squeeze(self, dim: object)", lambda self, dim: self.reshap
         dim: self.reshape([n for d, n in enumerate(self.shape) if n != 1 or d not in dim]),
                      self=lambda grad, self_sym_sizes, dim: grad.reshape(self_sym_sizes))
 unfold = op("unfold(self, dimension: dim, size: int, step: int)", _windows, **VIEW, at="Tensor", self=windows_self,
-            doc="Windows of `size` elements along a dimension, `step` apart, as a view with one dimension more.")
+            doc="Windows of `size` elements along a dimension, `step` apart, as a view with one more dimension.")
 reflection = {n: padding_of("reflect", "reflection_pad", n) for n in (1, 2, 3)}
 replication = {n: padding_of("edge", "replication_pad", n) for n in (1, 2, 3)}
 unsqueezed = op("unsqueeze(self, dim: newdim)", unsqueeze.op.forward, kind="linear", at="", node="UnsqueezeBackward1",

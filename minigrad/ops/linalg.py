@@ -102,7 +102,7 @@ def should_fold(self: Tensor, other: Tensor) -> bool:
 
 
 def folded(self: Tensor, other: Tensor) -> Tensor:
-    """`matmul` of a batch and one matrix or vector, as a product of two matrices: (A B)ᵀ = Bᵀ Aᵀ if the batch is right."""
+    """`matmul` of a batch and one matrix or vector, as a product of two matrices: (A B)ᵀ = Bᵀ Aᵀ if the batch comes second."""
     turned = other._array.ndim > self._array.ndim
     if turned:
         self, other = transpose(other, -2, -1), t(self) if self._array.ndim == 2 else self
@@ -198,8 +198,8 @@ def det_self(grad, A, result):
 
 
 def regular_inverse(A: ndarray) -> ndarray | None:
-    """A⁻¹, if half of its digits are right according to Skeel's condition number, the largest row sum of |A⁻¹| |A|, which does
-    not depend on the lengths of A's rows."""
+    """A⁻¹, if half of its digits are right according to Skeel's condition number, the largest row sum of |A⁻¹| |A|, which
+    does not change when A's rows are scaled."""
     try:
         inverse = np.linalg.inv(A)
     except np.linalg.LinAlgError:

@@ -117,7 +117,7 @@ def sum_to(array: ndarray, shape: tuple) -> ndarray:
 
 
 def check_result(result: ndarray, target: ndarray) -> None:
-    """Raise PyTorch's error if a result is not of the shape, or not of a kind of number, to be written into `target`."""
+    """Raise PyTorch's error if a result has the wrong shape, or the wrong kind of number, to be written into `target`."""
     if result.shape != target.shape:
         message = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
         raise RuntimeError(f"output with shape {message}")

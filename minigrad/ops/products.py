@@ -1,4 +1,4 @@
-"""More products: `einsum` and others over chosen dimensions, composed of permutations and matrix products as PyTorch does it;
+"""More products: `einsum` and others over chosen dimensions, composed of permutations and matrix products as in PyTorch;
 the cross product; products that are added to something, with factors."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Signatures: names, kinds and defaults of arguments, and PyTorch's TypeErrors for those that do not fit.
 
 A signature is written once, in a declaration such as "sum(self, dim: dims, keepdim: bool=False)". A parameter without
-annotation is a Tensor; KINDS lists the others. `self` may also be called `input`, `dim` `axis` and `keepdim` `keepdims`.
+annotation is a Tensor; KINDS lists the others. `input` is accepted for `self`, `axis` for `dim`, `keepdims` for `keepdim`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def check_ints(value: object, argument: str, alone: bool = True) -> None:
 
 
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
-    """An int or several, counted from the front; all dimensions for None and for (). order: they must be all dimensions."""
+    """An int or several, counted from the front; all dimensions for None and for (). order: all must be named."""
     size = () if dims is None else as_size(dims, alone=not order)
     check(not order or len(size) == ndim, messages.ORDER, ndim, len(size))
     result = tuple([d if 0 <= d < ndim else wrap_dim(d, ndim) for d in size])

@@ -364,7 +364,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
 
 @function("torch")
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
-    """The running integral along `dim` by the trapezoidal rule: one element less than `y`."""
+    """The running integral along `dim` by the trapezoidal rule: one element fewer than `y`."""
     _check_integrand("cumulative_trapezoid", y, x)
     dim = wrap_dim(dim, y._array.ndim)
     steps = None if x is None else _steps(y, x, dim)

@@ -79,7 +79,7 @@ def op(
     inplace: bool | None = None,
     **options_and_rules: object,
 ) -> Callable:
-    """Declare an operation: see the head of this file, and `Op` for the options.
+    """Declare an operation: see the top of this file, and `Op` for the options.
 
     at: where users find it: torch, Tensor, F, linalg; "" for nowhere. aliases: other names there. operators: the dunder methods
     that run it. inplace: whether there is an in-place method; elementwise ones with rules have one. Returns this declaration's

@@ -46,7 +46,7 @@ class TensorDataset(Dataset):
 
 
 class Subset(Dataset):
-    """The examples of another dataset whose numbers are in `indices`."""
+    """The examples of another dataset at the positions in `indices`."""
 
     def __init__(self, dataset: Dataset, indices: Sequence[int]):
         self.dataset, self.indices = dataset, indices
@@ -71,7 +71,7 @@ def random_split(dataset: Dataset, lengths: Sequence[float], generator: Generato
 
 
 def random_seed(generator: Generator | None) -> int:
-    """A seed drawn from a stream, as PyTorch does it before each walk through a dataset."""
+    """A seed drawn from a stream, as PyTorch does before each walk through a dataset."""
     return int(rng(generator).words(1, double=True)[0] & np.uint64(2**63 - 1))
 
 
@@ -100,7 +100,7 @@ def default_collate(batch: Sequence) -> object:
 
 
 class SequentialSampler:
-    """The numbers of the examples of a dataset in order."""
+    """The indices of a dataset's examples, in order."""
 
     def __init__(self, data_source: Sized):
         self.data_source = data_source
@@ -113,7 +113,7 @@ class SequentialSampler:
 
 
 class RandomSampler(SequentialSampler):
-    """The numbers of the examples of a dataset in an order drawn at random."""
+    """The indices of a dataset's examples, in an order drawn at random."""
 
     def __init__(self, data_source: Sized, *, generator: Generator | None = None):
         super().__init__(data_source)
@@ -130,7 +130,7 @@ class RandomSampler(SequentialSampler):
 class DataLoader(SaysWhatIsMissing):
     """Iterates over a dataset in batches. Each `for` starts again, in a new order if `shuffle`.
 
-    sampler: gives the numbers of the examples, instead of `shuffle`. collate_fn: makes a batch from a list of examples
+    sampler: gives the indices of the examples, instead of `shuffle`. collate_fn: makes a batch from a list of examples
     (default_collate). drop_last: no smaller batch at the end. generator: the source of the random order.
     Everything happens in this process, regardless of the options for workers and pinned memory.
     """
