@@ -271,7 +271,7 @@ def test_what_is_no_letter_is_not_counted(given, progress):
     assert card.state == "not yet" and "letter" in card.text
     assert [result.open for result in exam.results()] == [1]
     for number in (1, 99, "x", None):
-        assert "There are 11, 12, 13." in exam.answer(number, "a").text
+        assert "The questions are 11, 12, 13." in exam.answer(number, "a").text
 
 
 # ---------------------------------------------------------------- how it counts, and what is kept

@@ -55,9 +55,7 @@ def _exercise(exercise: Exercise) -> Iterator[str]:
     shown = [wrong for wrong in exercise.wrong if wrong not in alike[ORDERS:]]
     lines = [f"* {_written(exercise, wrong)}\n  {_reply(exercise, wrong)}" for wrong in shown]
     if len(alike) > ORDERS:
-        lines.append(
-            f"* and {len(alike) - ORDERS} other orders, each answered in the same way: what fired too early."
-        )
+        lines.append(f"* and {len(alike) - ORDERS} other orders; each reply says what fired too early.")
     yield "\n".join(lines)
 
 

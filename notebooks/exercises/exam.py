@@ -137,10 +137,10 @@ class Exam:
         return stepper
 
     def answer(self, number: int, letter: Any = ...) -> Card:
-        """Answer a question in words with a letter; the first answer counts. Never raises."""
+        """Answer a written question with a letter; the first answer counts. Never raises."""
         question = QUESTIONS.get(number) if isinstance(number, int) else None
         if question is None:
-            text = f"There is no question {describe(number, 20)}. There are {', '.join(map(str, QUESTIONS))}."
+            text = f"There is no question {describe(number, 20)}. The questions are {', '.join(map(str, QUESTIONS))}."
             return Card(NOT_YET, text, text, heading("Which one?", "") + paragraphs(text))
         self._asked[number] = 1
         title = f"Question {number}: {question.asks}"
@@ -239,7 +239,7 @@ class Report:
         if any(r.asked > r.open or r.begun > 1 for r in self.results):
             return self.table()
         asked = plural(len(self.results), "question")
-        return f"<p>Nothing is answered yet: {asked}. The table comes with the first answer.</p>"
+        return f"<p>Nothing has been answered yet: {asked}. The table appears with the first answer.</p>"
 
     def table(self) -> str:
         """All questions, one by one, as HTML."""

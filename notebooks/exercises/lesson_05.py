@@ -75,8 +75,8 @@ def _pieces(accumulate) -> Iterator[tuple]:
 
 
 ASKS_ALREADY = (
-    "`{}` is about asking, and the `y` that was passed in already asks. It is not a leaf, so nothing keeps its gradient: call "
-    "`y.retain_grad()` before the pass."
+    "`{}` asks for a gradient to be computed, and for the `y` that was passed in it already is. It is not a leaf, so nothing keeps "
+    "its gradient: call `y.retain_grad()` before the pass."
 )
 KEPT_BACK = {
     "retain_grad": {
@@ -147,7 +147,7 @@ def _letters(answer) -> Iterator[tuple]:
     if chosen != set(RAISING) and chosen not in (set(wrong.answer) for wrong in find_exercise("5.5").wrong):
         right = sum((letter in chosen) == (letter in RAISING) for letter in SECOND)
         raise Complaint(
-            f"Of the six lines you have judged {right} correctly. Write down the rule of each: does it need a value?"
+            f"You have judged {right} of the six lines correctly. Write down the rule of each: does it need a value?"
         )
     yield "You say that these raise", sorted(chosen)
 
@@ -243,7 +243,7 @@ EXERCISES: list[Exercise] = [
         solution:
             first = 3 + 3 + 2    # three passes add up; the slope of w * w at 1 is 2
             second = None        # cleared, and nothing came after
-            third = 0 + 2        # zeroed in place, then 2 arrive
+            third = 0 + 2        # zeroed in place, then 2 arrives
             fourth = 2 + 2       # the same graph, walked twice
         why: Go line by line: a pass adds its slope, `None` empties it, `zero_()` sets it to 0.
         shows: For `.grad` it makes no difference whether the second pass goes through a new graph or an old one.
@@ -356,7 +356,7 @@ EXERCISES: list[Exercise] = [
         y.retain_grad() => :: A pass has run, and `y.grad` is `None`
         retain_grad() => retain_grad :: `y.retain_grad` without brackets only names the method
         y.retain_grad() => y.retain_grad = True :: `y.retain_grad = True` overwrites the method with a value
-        retain_grad() => requires_grad_(True) :: `requires_grad_` is about asking
+        retain_grad() => requires_grad_(True) :: `requires_grad_` asks for a gradient to be computed
         retain_grad => detach :: `detach()` gives another tensor, without a history.
         y.grad :: No backward pass has run, so no gradient has arrived anywhere.
         z.backward => y.backward :: No pass has begun at the `z` that was passed in.
@@ -443,7 +443,7 @@ EXERCISES: list[Exercise] = [
 
         h.detach() => x                       :: `x` is in that line already. What is missing is the old state, `h`, as a number.
         h.detach() => 1.0                     :: The state is gone: `w` is multiplied by 1 each time. The *number* in `h` should be carried over.
-        h = torch.tanh(w * h.detach() + x) => with torch.no_grad(): h = torch.tanh(w * h + x) :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well (`w = w - ...` under `no_grad` makes a `w` that asks for nothing; `w -= ...` changes `w` itself). Only the *old* state should be cut off.
+        h = torch.tanh(w * h.detach() + x) => with torch.no_grad(): h = torch.tanh(w * h + x) :: This iteration is not recorded, so there is nothing to walk: `no_grad` is around it, or `w` is cut off as well (`w = w - ...` under `no_grad` makes a `w` that requires no gradient; `w -= ...` changes `w` itself). Only the *old* state should be cut off.
         w.grad = None =>                      :: The gradients of earlier iterations are still in `w.grad`, and the new one is added to them. Clear it before each pass: `w.grad = None`.
         w.grad = None => w.grad = None ;; with torch.no_grad(): => if True: ;; w -= lr * w.grad => w = w - lr * w.grad :: The `.grad` in that line is `None`. Is it the `.grad` of `w`? And `w = w - ...` makes a *new* tensor, which is a result, not a leaf, and gets no `.grad`: write into `w` itself, under `no_grad`.
         w -= lr * w.grad => w += lr * w.grad  :: The step goes *up* the slope. To make the loss smaller, go against the gradient: `-=`.

@@ -26,7 +26,7 @@ TOO_MANY = (
 DEEP = 3000  # operations in a row: more than Python's recursion limit
 TOO_DEEP = (
     "Your function calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network "
-    "that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop."
+    "that reads a long text makes a longer chain. Keep a list of what is still to be done, and use a `while` loop."
 )
 
 
@@ -558,7 +558,7 @@ EXERCISES: list[Exercise] = [
         waiting[parent] += 1 => waiting[parent] = len(parent.next_functions) :: That is how many gradients a node *sends*. The count is how many it receives: one for each arrow that leads *to* it.
         waiting = {root: 0} => waiting = {} :: The root is missing. It waits for nothing, but it is one of the nodes: begin with `{root: 0}`.
         waiting[parent] += 1 => waiting[node] += 1 :: You counted at `node`, which sends. `parent` is the one that will receive one more gradient.
-        count_recursively                  :: Your function calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
+        count_recursively                  :: Your function calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer chain. Keep a list of what is still to be done, and use a `while` loop.
         waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => return waiting :: `return` at a `None` ends the whole function. An input that did not ask is skipped: `continue`.
         waiting = {root: 0} => waiting, todo = {root: 0}, [root] ;; todo = [root] => ;; continue => break :: `break` at a `None` leaves out the inputs after it. Only that one should be skipped: `continue`.
 
@@ -602,7 +602,7 @@ EXERCISES: list[Exercise] = [
         arrived = {root: grad}
         for node in sorted(distance, key=distance.get):
             for parent, part in engine.parts_of(node, arrived[node]):
-                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all its paths are equally long. Where a short path and a long one meet, taking the *nearest* node first, or the one reached first, fires a node before its farther user has sent its part. Ready means that the count is 0; distance does not matter.
+                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all its paths are equally long. Where a short path and a long one meet, taking the *nearest* node first, or the one reached first, fires a node before the more distant of the nodes that use it has sent its part. Ready means that the count is 0; distance does not matter.
         arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] + here ;; arrived[parent] = part => arrived[parent] = here ;; grads = node(arrived.pop(node)) => here = arrived.pop(node); grads = node(here) :: 4 is the number of paths to `x`: each parent got what had *arrived* at the node. It should get its `part`, which the rule computed from that.
         engine.run(root, np.ones_like(grad)); return :: Your engine begins with ones, whatever is passed to it. What arrives at the root is `grad`.
         waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]
@@ -694,6 +694,6 @@ EXERCISES: list[Exercise] = [
         arrived = {root: grad}
         for node in reversed(order):
             for parent, part in engine.parts_of(node, arrived[node]):
-                arrived[parent] = arrived.get(parent, 0) + part :: Your function calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer one. Keep a list of what is still to be done, and use a `while` loop.
+                arrived[parent] = arrived.get(parent, 0) + part :: Your function calls itself, once for each node on the way. On a chain of 3000 operations Python gives up, and a network that reads a long text makes a longer chain. Keep a list of what is still to be done, and use a `while` loop.
         """),
 ]

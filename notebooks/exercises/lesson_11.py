@@ -44,7 +44,7 @@ def read_on(w, pieces, lr):
 
 
 def _clip_probe(function) -> Iterator[tuple]:
-    """The gradients after clipping: too long, short enough, of several parameters, one of which has none."""
+    """What clipping makes of gradients: too long, short enough, of several parameters, one of which has none."""
     for most, scale in (
         (1.0, 1.0),
         (10.0, 1.0),

@@ -16,7 +16,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 class Tried(NamedTuple):
-    """One thing that was tried: what came out, what was due, and the numbers that went in, by the names of the parameters."""
+    """One thing that was tried: what came out, what should have, and the numbers that went in, by parameter name."""
 
     got: np.ndarray
     due: np.ndarray
@@ -140,7 +140,7 @@ def nearly(tried: Sequence[Tried]) -> Iterator[str]:
     if max(off) < 0.03:
         yield (
             "Close, but not exact. Was something rounded, is a small number such as `1e-6` added where it changes "
-            "the result, or is a finite difference in it?"
+            "the result, or does it use a finite difference?"
         )
 
 
@@ -167,7 +167,7 @@ def _amount(tried: Sequence[Tried]) -> Iterator[str]:
             else f"1/{1 / ratio:g} of what it should be"
         )
         yield (
-            f"Each result is {how}. One factor is too many, or missing: look at the plain numbers in your code, "
+            f"Each result is {how}. There is a factor too many, or one is missing: look at the plain numbers in your code, "
             "and at what is done twice."
         )
     apart = [(one.got - one.due).ravel() for one in tried if one.got.shape == one.due.shape]
@@ -232,7 +232,7 @@ def _limits(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _where(tried: Sequence[Tried]) -> Iterator[str]:
-    """Right for one kind of numbers only."""
+    """Right for one kind of number only."""
     for name in _names(tried):
         right: list[np.ndarray] = []
         given: list[np.ndarray] = []

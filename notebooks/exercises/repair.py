@@ -401,7 +401,7 @@ SAME = (_more, _other_name, _other_number, _other_comparison, _sliced)
 
 
 def _with(tree: ast.FunctionDef, instead: dict[int, ast.expr], parents: dict[int, ast.AST]) -> Any:
-    """The tree with some nodes replaced, which are given by their `id`. Nodes not on the way to these are shared by both trees,
+    """The tree with some nodes, given by their `id`, replaced. Nodes not on the way to these are shared by both trees,
     since one function has a thousand changed copies."""
     around = {id(tree)}
     for ident in instead:

@@ -98,8 +98,8 @@ REPLIES = {
         "changes it? Does a function call itself endlessly? Or is the same thing computed again and again?"
     ),
     "stuck in C": (
-        "{line} does not come to an end, and Python cannot stop it: it loops inside a single call. Restart the kernel (menu "
-        "Kernel). What you have solved is kept."
+        "{line} does not come to an end, and Python cannot stop it: it loops inside a single call. Restart the kernel (in "
+        "the Kernel menu). What you have solved is kept."
     ),
     "NameError": "Python does not know that name. Is it misspelt, or defined in a cell that has not run yet?",
     "UnboundLocalError": "That name gets its value only further down in the same function.",

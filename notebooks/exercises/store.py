@@ -102,7 +102,7 @@ def news() -> str:
 
 
 def _read(place: Path) -> Any:
-    """What is in the file, or None. A file that is not, or only in part, one of ours is set aside. Hold the lock."""
+    """What is in the file, or None. A file that is not one of ours, or only in part, is set aside. Hold the lock."""
     data, whole = _parsed(place)
     if not whole:
         _put_aside(place, data)

@@ -439,7 +439,7 @@ def table(every: tuple[Lesson, ...]) -> str:
     return markdown_table(
         {
             "lesson": _linked(lesson),
-            "what it gives": lesson.objective,
+            "objective": lesson.objective,
             "minutes": f"{lesson.minutes}" + f" ({lesson.core})" * (lesson.core != lesson.minutes),
             "needs": ", ".join(lesson.needs) or "–",
         }

@@ -71,7 +71,7 @@ def test_what_is_answered_on_the_page_stands_in_the_report_and_is_never_lost(ope
     lesson = open_exam()
     lesson.run_all()
     expect(run(lesson, "report").locator(".jp-OutputArea")).to_contain_text(
-        "Nothing is answered yet: 13 questions"
+        "Nothing has been answered yet: 13 questions"
     )
 
     table = stepper_of(lesson, "one-step")
