@@ -294,7 +294,7 @@ def _steps_of(keep: Any) -> frozenset[int]:
     steps = list(keep)
     for step in steps:
         if isinstance(step, bool) or not hasattr(type(step), "__index__") or step < 0:
-            raise ValueError(f"keep= must hold whole numbers of steps, 0 or more, but one entry is {step!r}")
+            raise ValueError(f"keep= must hold step numbers, whole and 0 or more, but one entry is {step!r}")
     return frozenset(map(int, steps))
 
 

@@ -156,7 +156,7 @@ def _reshaped_from(scene: Scene, a: Arrow, info: Any) -> tuple[int, ...] | None:
 
 
 def wrong_sign(table: Any) -> tuple[str, str] | None:
-    """What the loss is and what its fall means, if training should raise it: minus an error, or a log-probability."""
+    """What the loss is and what a falling loss means, if it should rise: minus an error, or a log-probability."""
     scene: Scene = table.scene
     f, minus = 0, False
     while (name := operation(scene.names[f])) in ("Neg", "Mean", "Sum", "Div"):

@@ -158,7 +158,7 @@ def fewer(graph: Graph) -> Iterator[Picture]:
 
 def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool) -> tuple[Picture, Places]:
     """The first of ``pictures`` that is laid out in time and fits a page; else the graph in fewer boxes or, if not ``limited``,
-    the one of fewest screens. A note says what could not be done."""
+    the one that takes the fewest screens. A note says what could not be done."""
     late, found = None, None
     best = (p for p in pictures if not isinstance(p.fold, int))  # a window may be small, a page is not
     for picture in chain(best, fewer(graph)):
@@ -177,8 +177,8 @@ def fitting(graph: Graph, pictures: list[Picture], seconds: float, limited: bool
         if size == 1:
             break
     if found is None:
-        limit = f"within {seconds:g} seconds: give it more, such as seconds=20."
-        raise LayoutTooSlow(f"No picture of this graph could be placed {limit}")
+        limit = f"within {seconds:g} seconds: allow more, such as seconds=20."
+        raise LayoutTooSlow(f"No picture of this graph could be laid out {limit}")
     if late is not None and late.fold != found[0].fold:
         found[0].notes.insert(0, too_slow(late, seconds))
     return found

@@ -347,7 +347,7 @@ def read_nodes(nodes: list[Any], most: int = MOST_OF_TORCH) -> Graph:
         elif fn not in functions:
             raise ValueError(
                 f"This graph has a cycle: {_name(fn)} is reached from itself through next_functions. "
-                "A backward pass could never end. Check the code that sets next_functions."
+                "A backward pass would never end. Check the code that sets next_functions."
             )
     edges: list[Edge] = []
     order = _program_order(functions, inputs)

@@ -146,7 +146,7 @@ def code_of(function: Any) -> list[str | None]:
 
 
 def _of_input(function: Any, name: str) -> tuple[str, ...] | None:
-    """Code and mathematics of one input, with the numbers that the node keeps put in; those of ``*`` hold for every input."""
+    """Code and mathematics of one input, with the node's own numbers filled in; those of ``*`` hold for every input."""
     rule, numbers = rule_for(function.name), numbers_of(function)
     if rule is None:
         return None
