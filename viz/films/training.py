@@ -153,7 +153,7 @@ class TrainingState:
         if self.added:
             first = min(self.added.values())
             text = f"Gradients add up from step to step: at step {first}, .grad of {listed(self.added)} still held "
-            text += "the gradient of the step before, which had moved the weights. Is optimizer.zero_grad() called?"
+            text += "the gradient of the step before, which had already been used. Is optimizer.zero_grad() called?"
             yield "accumulate", first, next(iter(self.added)), text, True
         if self.in_eval:
             first, names = min(self.in_eval.values()), self.in_eval

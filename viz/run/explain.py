@@ -264,7 +264,7 @@ def _stored(a: Accumulated, name: str) -> str:
         return f"AccumulateGrad receives nothing for {name}: {name}.grad stays {short(a.after)}."
     if a.before is None:
         if a.after.array.size > LISTED_NUMBERS:
-            return f"AccumulateGrad stores what arrives in {name}.grad, which was None: {short(a.after)}."
+            return f"AccumulateGrad stores what arrives, {short(a.after)}, in {name}.grad, which was None."
         return f"AccumulateGrad stores {short(a.after)} in {name}.grad, which was None."
     if a.after.array.size > LISTED_NUMBERS:
         return f"AccumulateGrad adds what arrives to {name}.grad, which is now {short(a.after)}."

@@ -9,7 +9,7 @@ const NODES = [[".node.value", "value", "a value of the forward pass"], [".node.
   [".node.leaf:not(.no-grad)", "leaf", "leaf that requires grad"], [".node.alias", "leaf alias", "the same leaf again"], [".node.accumulate", "accumulate", "AccumulateGrad adds to .grad"], [".node.fold", "fold", "a module, or several nodes, in one box; double-click to open it"],
   [".node.second", "second", "made by a backward pass (create_graph=True)"], [".node.custom", "custom", "a Function of your own"], [".node.none, .node.input", "none", "data or a constant: no gradient is computed"]];
 const EDGES = [["flow", "values flow forward"], ["forward", "a value goes into an operation"], ["backward", "a gradient will be sent; click to see it"],
-  ["backward mgv-active", "its gradient is sent in this step"], ["backward mgv-done", "its gradient was sent"], ["arrives", "arrives at the gradient of a value"], ["store", "added to .grad"], ["grad_fn", "the grad_fn of a tensor"], ["saved", "kept for the rule"], ["not_computed", "not computed: no grad is required"], ["cut", "cut by detach(), or by you"]];
+  ["backward mgv-active", "its gradient is sent in this step"], ["backward mgv-done", "its gradient was sent"], ["arrives", "arrives at the gradient of a value"], ["store", "added to .grad"], ["grad_fn", "the grad_fn of a tensor"], ["saved", "kept for the rule"], ["not_computed", "not computed: requires no grad"], ["cut", "cut by detach(), or by you"]];
 
 export const legend = {
   showHelp() {
