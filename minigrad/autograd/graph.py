@@ -60,7 +60,7 @@ def backward_hooks(self: Tensor) -> OrderedDict | None:
 
 
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
-    """Call `hook(leaf)` each time after a gradient was added to this leaf's `.grad`."""
+    """Call `hook(leaf)` whenever a gradient has been added to this leaf's `.grad`."""
     check(self.requires_grad, NO_GRADIENT)
     check(self.grad_fn is None, "post accumulate grad hooks cannot be registered on non-leaf tensors")
     meta = self._own_meta()

@@ -19,7 +19,7 @@ class Parameter(Tensor):
     """A tensor to be trained: assigned to a Module, it appears in `parameters()` and in the state dict.
 
     data: a tensor, whose memory is shared; its history is dropped. requires_grad: True by default, also inside `no_grad`.
-    Raises RuntimeError for integers that should require grad.
+    Raises RuntimeError for integers, unless requires_grad=False.
     """
 
     __slots__ = ()

@@ -88,7 +88,7 @@ class Cell(Recurrent):
         super().__init__(input_size, hidden_size, [""])
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
-        """The next hidden state (of an LSTM: hidden and cell state); `hx` is the last one, zeros if omitted."""
+        """The next hidden state (of an LSTM: hidden and cell state); `hx` is the previous one, zeros if omitted."""
         message, ndim = "{}: Expected input to be 1D or 2D, got {}D instead", input.dim()
         check(ndim in (1, 2), message, self._get_name(), ndim, error=ValueError)
         if ndim == 1:

@@ -258,7 +258,7 @@ def unflatten(self: Tensor, dim: int, sizes: Lengths) -> Tensor:
 
 @function("torch Tensor")
 def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts along `dim`, as views: so many, the first ones longer by one if necessary, or cut before each index."""
+    """Parts along `dim`, as views: a given number, the first longer by one if necessary, or cut before each index."""
     check(
         self._array.ndim > 0,
         "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",

@@ -2,7 +2,7 @@
 
     y = checkpoint(block, x, use_reentrant=False)
 
-Memory for time (Chen et al. 2016). The graph is the ordinary one; only what its nodes save is replaced by placeholders that
+Time for memory (Chen et al. 2016). The graph is the ordinary one; only what its nodes save is replaced by placeholders that
 know how to recompute it.
 """
 
