@@ -1,7 +1,7 @@
 """How a given answer is read, for `check` and `predict` alike: what counts is the meaning, not the notation.
 
 `1/3`, `Fraction(1, 3)`, `tensor([0.333])`, `"1/3"` and `"0.33"` are one number; `"[1, 2]"` is a list, `"None"` is None,
-`["b"]` is "b", and so is the text of option b. What is *expected* decides: where a letter is expected, "3" stays a text. Texts
+`["b"]` is "b", and so is the text of option b. What is *expected* decides: where a letter is expected, "3" is a string. Texts
 with numbers in them are read by typed.py, as in a browser.
 """
 

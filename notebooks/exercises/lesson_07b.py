@@ -200,7 +200,7 @@ EXERCISES: list[Exercise] = [
         return round(engine.train_step(loss_of, parameters, lr)) :: The loss is rounded. Return it as it is.
         """),
     exercise(r"""
-        7b.3 does the order matter
+        7b.3 does the order matter?
         solution:
             answer = "b"
         why: In each of these orders, a node fires only when everything it should receive has been added up. So it receives the same sum, and passes on the same gradients. The order changes only *when* it fires, and with that the order of the hooks and what is in memory at any one time.

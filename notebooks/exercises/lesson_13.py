@@ -146,7 +146,7 @@ def _limited(function: Callable) -> Iterator[tuple]:
 
 
 def _named(found: dict) -> None:
-    """A Complaint, unless all keys are texts."""
+    """A Complaint, unless all keys are strings."""
     for key in found:
         if not isinstance(key, str):
             raise Complaint(

@@ -16,7 +16,7 @@ DEPTH = 6  # lists nested deeper than this are not read
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value that is not a number, a text, a truth value or a collection of these."""
+    """A value that is not a number, a string, a truth value or a collection of these."""
 
     kind: str
 
