@@ -6,7 +6,7 @@ import pytest
 
 import minigrad
 import viz
-from tests.browser.pages import opened
+from tests.browser.pages import opened, until
 from tests.browser.test_stepper_fit import attention, cnn, mlp, transformer
 from tests.browser.test_stepper_places import cells, gan, siamese, triplet, unet, vae
 from viz.picture.views import VIEWS
@@ -51,8 +51,10 @@ def test_it_is_zoomed_by_its_buttons(page, html):
     page.hover(".viz-drawing >> nth=0")
     page.locator(".viz-drawing >> nth=0").get_by_role("button", name="Larger").click()
     assert page.evaluate(width) == pytest.approx(1.25 * before, rel=0.01)
+    until(page, "document.querySelector('.viz-drawing > div').tabIndex === 0")  # the arrow keys scroll it
     page.locator(".viz-drawing >> nth=0").get_by_role("button", name="Fit").click()
     assert page.evaluate(width) == pytest.approx(before, rel=0.01)
+    until(page, "document.querySelector('.viz-drawing > div').tabIndex === -1")
 
 
 def test_it_has_the_theme_of_the_notebook_also_when_that_changes(page, html):

@@ -32,6 +32,9 @@ if (!img.dataset.shown) {
   for (const event of ["pointerleave", "focusout"]) place.addEventListener(event, () => show(false));
   view.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); zoom(Math.exp(-event.deltaY * 0.004)); } }, { passive: false });
   view.append(svg);
+  // what must be scrolled can be reached by keyboard
+  const sizes = new ResizeObserver(() => { view.tabIndex = view.scrollWidth > view.clientWidth || view.scrollHeight > view.clientHeight ? 0 : -1; });
+  for (const each of [view, svg]) sizes.observe(each);
   place.append(view, bar);
   place.className = "viz-drawing";
   img.parentNode.replaceWith(place);
