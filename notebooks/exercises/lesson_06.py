@@ -280,7 +280,7 @@ EXERCISES: list[Exercise] = [
             v_mean = torch.full((4,), 0.25)   # each counts for a quarter
             v_third = [0.0, 0.0, 1.0, 0.0]    # only y[2] counts
             v_squares = [2.0, 4.0, 6.0, 8.0]  # d(y * y)/dy = 2 * y
-        why: `v` is the gradient of what comes *after* `y`, with respect to `y`. So differentiate the rest: the sum gives ones, the mean quarters, an index a single 1, the sum of squares $2y$.
+        why: `v` is the gradient of what comes *after* `y`, with respect to `y`. So differentiate the rest: the sum gives ones, the mean gives quarters, an index a single 1, the sum of squares $2y$.
         shows: Whatever comes after `y`, all that the backward pass needs at `y` is `v`.
         hint: For each line ask: if `y[0]` goes up by 1, how far does the single number at the end go up? That is `v[0]`.
         hint: The mean: each entry counts for $1/4$. `y[2]`: only the entry in the third place counts.

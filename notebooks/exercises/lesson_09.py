@@ -445,7 +445,7 @@ EXERCISES: list[Exercise] = [
             even = (2 * 3 + 2 * (-1)) / 4         # the mean of the two
             uneven = (3 * 3 + 1 * (-1)) / 4       # weighted by how many examples each has
         rtol: 1e-4
-        why: 31 mini-batches of 32 are 992 examples, and 8 are left for the last. Each of four examples counts for a quarter, so a mini-batch of three counts three quarters.
+        why: 31 mini-batches of 32 are 992 examples, and 8 are left for the last. Each of four examples counts for a quarter, so a mini-batch of three counts for three quarters.
         shows: Mini-batches of equal size average to the gradient of the whole. A smaller last one has fewer examples, and yet its step counts as much as any other, so data loaders can be told to leave it out.
         look per_epoch: How many times does 32 go into 1,000? And what happens to the rest?
         look last: How many examples are left after the full mini-batches?

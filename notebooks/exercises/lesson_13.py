@@ -394,20 +394,20 @@ EXERCISES: list[Exercise] = [
         instead of grad * (limit / norm) if norm > limit else grad:
         grad.clamp(-limit, limit)                     :: `clamp` limits each entry separately and changes the direction. You need one factor for all.
         grad * (limit / grad.norm())                  :: That brings *every* gradient to the length of the limit, short ones too. Those should stay.
-        grad / grad.norm() if grad.norm() > limit else grad :: That gives the long ones the length 1. Their length should be the limit.
+        grad / grad.norm() if grad.norm() > limit else grad :: That gives long gradients the length 1. Their length should be the limit.
         grad / limit if grad.norm() > limit else grad :: That divides by the limit. The factor is limit / norm.
-        grad * grad.norm() / limit if grad.norm() > limit else grad :: The factor is upside down: it makes long ones longer.
-        grad * (limit / grad.norm()) if grad.norm() < limit else grad :: It is the other way round: scale the *long* ones.
+        grad * grad.norm() / limit if grad.norm() > limit else grad :: The factor is upside down: it makes long gradients longer.
+        grad * (limit / grad.norm()) if grad.norm() < limit else grad :: It is the other way round: scale the *long* gradients.
         grad * (limit / abs(grad).sum()) if abs(grad).sum() > limit else grad :: That uses the sum of the absolute values as the length. The length is `grad.norm()`, the root of the sum of squares.
         grad * (limit / abs(grad).max()) if abs(grad).max() > limit else grad :: That measures the largest entry. The length is `grad.norm()`.
         grad * (limit / grad.norm() ** 2) if grad.norm() > limit else grad :: That divides by the *square* of the length.
         grad / limit                                  :: That divides every gradient by the limit. Only long ones are scaled, by limit / norm.
         grad * limit                                  :: That multiplies every gradient by the limit. Only long ones are scaled, by limit / norm.
         grad * (limit / grad.max()) if grad.norm() > limit else grad :: That measures the largest entry. The length is `grad.norm()`.
-        torch.zeros_like(grad) if grad.norm() > limit else grad :: Long ones have become zero. They should be shortened, not thrown away.
+        torch.zeros_like(grad) if grad.norm() > limit else grad :: Long gradients have become zero. They should be shortened, not thrown away.
         grad                                          :: That passes the gradient on unchanged (as does a hook that returns nothing). Scale the long ones.
         min(grad.norm().item(), limit)                :: Your hook returns a number. Return a tensor in the shape of the gradient.
-        grad * (limit / grad.norm()) if grad.norm() > limit else grad * 0 :: Short ones have become zero. They should stay as they are: return nothing for them.
+        grad * (limit / grad.norm()) if grad.norm() > limit else grad * 0 :: Short gradients have become zero. They should stay as they are: return nothing for them.
         grad * (limit / grad.norm()) if grad.max() > limit else grad :: That asks whether an *entry* is too large. The length can be over the limit even if no entry is: `grad.norm() > limit`.
         grad * (limit / grad.norm()) if abs(grad).sum() > limit else grad :: That compares the sum of the absolute values. The length is the root of the sum of the squares: `grad.norm() > limit`.
         grad * (limit / grad.norm()) if grad[1] > limit else grad :: That asks about one entry. Ask about the length: `grad.norm() > limit`.
@@ -581,7 +581,7 @@ EXERCISES: list[Exercise] = [
         param -= lr * param.grad => param += lr * param.grad :: The step goes uphill. Subtract it.
         lr * param.grad => param.grad           :: The step is the whole gradient. It should be `lr` times that.
         for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * grad) and None) :: That hook is called *before* the gradient is in `.grad`, so `.grad` is filled after the step. Use the hook that comes after.
-        for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * param.grad) and None) :: `.grad` is `None` when that line runs. A `register_hook` hook runs before `.grad` is filled, and a line outside a hook runs before any pass: use the hook that comes *after*. If you do, `.grad` was cleared one line too early.
+        for param in params: param.register_hook(lambda grad, param=param: param.data.sub_(lr * param.grad) and None) :: `.grad` is `None` when that line runs. A `register_hook` hook runs before `.grad` is filled, and a line outside a hook runs before any pass: use the hook that comes *after*. If you already do, `.grad` was cleared one line too early.
         param -= lr * param.grad => new = param - lr * param.grad :: `.grad` is cleared, but the leaf has not moved. Is there a step, and is it in place? `param = param - ...` makes a new tensor under the old name: use `-=`.
         param -= lr * param.grad => new = param.detach() - lr * param.grad ;; param.grad = None => param.grad = None; return new :: This hook must return nothing. Change the leaf in place.
         param.grad = None => param.grad.zero_() :: The step is right. But `.grad` should be `None` again, and yours holds zeros.

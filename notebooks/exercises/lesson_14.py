@@ -308,11 +308,11 @@ EXERCISES: list[Exercise] = [
         found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
         found[0] if found else None => None        :: It always gives `None`, so nothing is ever found. Does a pass run (`loss.backward()`)? Do you return the first of `found`? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
         instead of g is not None and not torch.isfinite(g).all():
-        g is not None and torch.isnan(g).any()        :: That finds `nan` only, as anomaly mode does. Infinite ones should be found as well: `isfinite`.
+        g is not None and torch.isnan(g).any()        :: That finds `nan` only, as anomaly mode does. An `inf` should be found as well: `isfinite`.
         g is not None and torch.isinf(g).any()        :: That finds `inf` only. `nan` is bad as well: `isfinite` catches both.
         not torch.isfinite(g).all()                   :: Where nothing was computed `g` is `None`, and `isfinite` cannot take that. Ask `g is not None` first.
         g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
-        g is not None and torch.isfinite(g).all()     :: The other way round: that is true for the good ones.
+        g is not None and torch.isfinite(g).all()     :: The other way round: that is true for the good gradients.
         g is None or not torch.isfinite(g).all()      :: Here `None` counts as bad. It only says that nothing was computed: `g is not None and ...`.
         g is not None and not torch.isfinite(g)       :: A table of True and False is neither yes nor no. Reduce it to one answer: `not torch.isfinite(g).all()`.
         True                                          :: That is always the loss's own node, because it fires first. A node is bad if something that is not finite leaves it.

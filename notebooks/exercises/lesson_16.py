@@ -163,10 +163,10 @@ QUESTIONS: list[Question] = [
         16.c the number of axes inside vmap over a tensor of shape (8, 3)
         truth: 1.0
         counts: True
-        found: Yes: one sample of three numbers. The axis of the batch is hidden.
-        missed: One: the function sees one sample of three numbers; the axis of the batch is hidden.
+        found: Yes: one sample of three numbers. The batch axis is hidden.
+        missed: One: the function sees one sample of three numbers; the batch axis is hidden.
 
-        2.0 :: That is what `X` has outside. Inside, the axis of the batch is hidden.
+        2.0 :: That is what `X` has outside. Inside, the batch axis is hidden.
         3.0 :: That is the *length* of the one axis that is left.
         8.0 :: That is the number of samples, and the function sees one of them.
         0.0 :: One sample has three numbers, along one axis.
@@ -263,7 +263,7 @@ EXERCISES: list[Exercise] = [
         cases: _sides
         returns: ("left", "right")
         why: `moved` and `v` have the shape of the output, `pull_back(v)[0]` and `u` that of the input. Each pair gives one number, and the two numbers are equal.
-        shows: Two passes in opposite directions agree on one number. For a function with a wrong rule, which was tried as well, they do not.
+        shows: Two passes in opposite directions agree on one number. For a function with a wrong rule, such as the check has tried as well, they do not.
         look: Two dot products: one between vectors of the output's shape, one between vectors of the input's.
         hint: `moved` is $J u$. Which of `u` and `v` has the same shape?
         hint: `pull_back(v)` is a tuple with one entry, $v^\top J$.
@@ -301,8 +301,8 @@ EXERCISES: list[Exercise] = [
         hint: `in_dims` has an entry for each argument: `None` for what all samples share, 0 for what has one row per sample.
         hint: `(w @ x + b - t) ** 2`, and `in_dims=(None, None, 0, 0)`.
 
-        (None, None, 0, 0) => (0, 0, 0, 0)             :: `w` and `b` have no axis of samples: all samples share them.
-        (None, None, 0, 0) => 0                        :: 0 stands for all four. But `w` and `b` have no axis of samples, because all samples share them.
+        (None, None, 0, 0) => (0, 0, 0, 0)             :: `w` and `b` have no sample axis: all samples share them.
+        (None, None, 0, 0) => 0                        :: 0 stands for all four. But `w` and `b` have no sample axis, because all samples share them.
         (None, None, 0, 0) => (None, 0, 0)             :: There are four arguments, so `in_dims` needs four entries.
         (None, None, 0, 0) => (None, None, 0, None)    :: A loss is one number. `w * x` has several entries (you need the dot product), and so does a `t` that holds all samples: each sample has its own.
         (None, None, 0, 0) => (None, None, 1, 0)       :: The samples are the *rows* of `X`, axis 0.
@@ -321,7 +321,7 @@ EXERCISES: list[Exercise] = [
         return ((w * x).sum() + b - t) ** 2 => return ((X @ w + b - T) ** 2).sum() :: Your loss uses `X` and `T`, the whole batch, so every sample gets the gradient of all of them. Inside, use `x` and `t`.
         return ((w * x).sum() + b - t) ** 2 => return ((X @ w + b - T) ** 2).mean() :: Your loss is the mean over the whole batch, `X` and `T`. Inside, use `x` and `t`, one sample.
         return ((w * x).sum() + b - t) ** 2 => return ((w * x + b - t) ** 2).sum() :: You square each product on its own, with a bias and a target for each. First add the products up: `(w * x).sum()`.
-        in_dims=(None, None, 0, 0) => in_dims=(0, None, 0, 0) :: `w` has no axis of samples: all samples share it, so its entry is `None`.
+        in_dims=(None, None, 0, 0) => in_dims=(0, None, 0, 0) :: `w` has no sample axis: all samples share it, so its entry is `None`.
         in_dims=(None, None, 0, 0) => in_dims=[None, None, 0, 0] :: Write `in_dims` as a tuple, with round brackets.
         torch.stack([2 * (w @ X[i] + b - T[i]) * X[i] for i in range(4)]) :: 4 is the number of samples in one batch. Go through all of them: `range(len(X))`.
         torch.stack([2 * (w @ X[0] + b - T[0]) * X[0] for _ in X]) :: Every row is the gradient of the first sample. Use `X[i]` and `T[i]`.

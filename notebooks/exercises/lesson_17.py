@@ -284,7 +284,7 @@ QUESTIONS: list[Question] = [
         found: Yes: 64 small effects add up if they are chosen, and cancel if they are not.
         missed: It is **c**. The coin's 64 small effects cancel, the gradient's add up.
 
-        "a" :: That is plausible for a tenth of grey. But along the gradient all 64 effects add up.
+        "a" :: That sounds plausible when each pixel changes by only a tenth. But along the gradient all 64 effects add up.
         "b" :: The sizes are the same, not the directions: the coin's effects cancel each other.
         "d" :: The coin is irregular, which is why its effects cancel. The gradient gives each pixel the direction that raises the loss.
         """),
@@ -329,7 +329,7 @@ EXERCISES: list[Exercise] = [
         conv = 9216      :: A window's weights are the *same* at all 64 places. They count once.
         conv = 10240     :: A window's weights and bias are the *same* at all 64 places. They count once.
         conv = 80        :: That is half the right answer: 16 windows, 9 weights and a bias each.
-        conv = 320       :: That is twice as many. There is one channel of grey.
+        conv = 320       :: That is twice as many as there are: the picture has one channel, its grey.
         pooled = 1024    :: That is before the pooling, which leaves one number of each 2 × 2 square.
         pooled = 16      :: That is one picture after pooling. There is one for each window.
         pooled = 512     :: Pooling halves the width *and* the height.
@@ -340,7 +340,7 @@ EXERCISES: list[Exercise] = [
         linear = 2816    :: A bias belongs to a score, of which there are 10, and not to an entry.
         linear = 2561    :: Each of the ten scores has its own bias.
         linear = 1285    :: That is half the right answer: a weight from each of 256 entries to each of 10 scores.
-        linear = 5140    :: That is twice as many: there is one table, and ten biases.
+        linear = 5140    :: That is twice as many as there are: there is one table, and ten biases.
         gradients = 1    :: The *loss* is one number. A gradient is found for each number that learns.
         gradients = 4    :: Four *tensors*: two weights, two biases. How many numbers are in them?
         gradients = 2986 :: The 256 entries are results. What *learns* are weights and biases.
@@ -402,7 +402,7 @@ EXERCISES: list[Exercise] = [
         hint: `return g.abs().reshape(8, 8)`
 
         picture.clone().requires_grad_() => picture.requires_grad_() :: `picture` itself asks for a gradient now
-        loss = cross_entropy(model(x), label) => scores = model(x) ;; loss, => cross_entropy(scores, scores.argmax(1)), :: That takes what the network says for the truth. Use `label`.
+        loss = cross_entropy(model(x), label) => scores = model(x) ;; loss, => cross_entropy(scores, scores.argmax(1)), :: That treats the network's own answer as the truth. Use `label`.
         model(picture)                             :: Those are the scores. No gradient has been computed.
         picture.reshape(8, 8)                      :: That is the picture. How much the loss moves with each pixel is its *gradient*.
         cross_entropy(model(x), label) => model(x).sum() :: That is the gradient of the sum of all scores. `label` is not in it.
@@ -414,7 +414,7 @@ EXERCISES: list[Exercise] = [
         instead of g.abs().reshape(8, 8):
         g.clamp(min=0).reshape(8, 8)            :: The negative entries are cut off. They matter just as much: take the size, `abs()`.
         g.abs().reshape(8, 8).T                 :: The picture is transposed: rows and columns are swapped.
-        (g.abs() / g.abs().max()).reshape(8, 8) :: You divide by the largest. That would do for a drawing; here you need the sizes themselves.
+        (g.abs() / g.abs().max()).reshape(8, 8) :: You divide by the largest entry. That would do for a drawing; here you need the sizes themselves.
         g.reshape(8, 8)                         :: The sign is still there. You need the *size*: `abs()`.
         g.abs()                                 :: The sizes are right, but the shape is not: `reshape(8, 8)`.
         (g * g).reshape(8, 8)                   :: That is the square. Strong pixels become far too strong.
@@ -433,7 +433,7 @@ EXERCISES: list[Exercise] = [
         otherwise: _of_steps
         why: `g.sign()` is $+1$ or $-1$ for each pixel, the direction in which the loss grows. `eps` times that is added to the picture, and `clamp` keeps it a picture.
         shows: It is the gradient of the saliency map again, but now you take a step along it.
-        look: Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and the result is between 0 and 1. Is it so in yours?
+        look: Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and the result is between 0 and 1. Is that true of yours?
         hint: The formula is above the picture of the fooled digit.
         hint: `g.sign()` is 1, 0 or −1 for each pixel.
         hint: `return (picture + eps * g.sign()).clamp(0, 1)`
