@@ -446,7 +446,7 @@ EXERCISES: list[Exercise] = [
         why: One value as a constant: `detach`. Weights that stay as they are: `requires_grad_(False)`. No recording for a while: `no_grad`; for ever: `inference_mode`; by a flag: `set_grad_enabled`.
         shows: First decide what should stay out of the gradient: a value, a weight, or a stretch of code. Then there is hardly any choice left.
         hint: Is the question about *one value*, about *weights*, or about *a stretch of code*?
-        hint: A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and for which one must the results never go back into training?
+        hint: A stretch of code: `no_grad`, `set_grad_enabled` or `inference_mode`. Which one takes a flag, and which one makes tensors that must never go back into training?
 
         target = 'a'               :: `no_grad` is for a *stretch of code*. It would do here, around the lines that make the target; but here it is about *one value*, and for that there is a method.
         target = 'c'               :: The target is a result, not a leaf: its flag cannot be changed. Detach it from its history.

@@ -263,7 +263,7 @@ EXERCISES: list[Exercise] = [
         cases: _sides
         returns: ("left", "right")
         why: `moved` and `v` have the shape of the output, `pull_back(v)[0]` and `u` that of the input. Each pair gives one number, and the two numbers are equal.
-        shows: Two passes in opposite directions agree on one number. For a function with a wrong rule, such as the check has tried as well, they do not.
+        shows: Two passes in opposite directions agree on one number. For the function with a wrong rule that the check also tried, they do not.
         look: Two dot products: one between vectors of the output's shape, one between vectors of the input's.
         hint: `moved` is $J u$. Which of `u` and `v` has the same shape?
         hint: `pull_back(v)` is a tuple with one entry, $v^\top J$.
