@@ -160,7 +160,7 @@ def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, genera
 
 @function("torch Tensor")
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Source = None) -> Tensor:
-    """Ones with the probabilities in `input` (or with probability p in its shape), else zeros; no gradient passes."""
+    """Ones with the probabilities in `input` (or with probability p in its shape), else zeros; no gradient flows."""
     chances = input.detach()._array if p is None else p
     possible = np.all((np.asarray(chances) >= 0) & (np.asarray(chances) <= 1))
     check(possible, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
@@ -180,8 +180,8 @@ def multinomial(
 ) -> Tensor:
     """`num_samples` indices for each row of weights, drawn with the probability that the weights give them: int64.
 
-    replacement is for single samples only. Raises RuntimeError for weights that are negative or not finite, and for more
-    samples than weights.
+    `replacement` is supported only for a single sample. Raises RuntimeError for weights that are negative or not finite, and
+    for more samples than weights.
     """
     weights = input.detach().numpy()
     message = "multinomial only supports floating-point dtypes for input, got: {.word}"

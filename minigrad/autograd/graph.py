@@ -111,7 +111,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
 
 
 def will_get_gradient(place: weakref.ref[Node | Tensor]) -> bool:
-    """Whether this node, or that of this leaf, is part of the backward pass that is running."""
+    """Whether this node, or this leaf's node, is part of the backward pass that is running."""
     node, running = place(), local.backward_pass
     if isinstance(node, Tensor):  # a leaf, which may have stopped requiring grad
         accumulator = node._own_meta().accumulator

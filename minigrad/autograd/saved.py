@@ -143,7 +143,7 @@ def maker_of_result(node: Node) -> Node:
 
 class SavedTensor:
     """A saved tensor: what a pair of saved_tensors_hooks made of it or, without hooks, the tensor itself and
-    its version then. `unpack()` returns the tensor, at its place in the graph.
+    its version at that time. `unpack()` returns the tensor, at its place in the graph.
 
     `keeper` is the node that saves it. What is kept of the node's own result must not lead back to the node.
     """

@@ -167,8 +167,8 @@ def _col2im(self, output_size, kernel_size, dilation, padding, stride):
 # fmt: off
 # ---------------------------------------------------------------- convolution
 #
-# ⟨y, conv(x, w)⟩ is linear in each of x, w, y. Its derivative with respect to y is the convolution itself, to x
-# `convolution_input(y, w)` (the transposed convolution), to w `convolution_weight(y, x)`.
+# ⟨y, conv(x, w)⟩ is linear in each of x, w, y. Its derivative with respect to y is the convolution itself, with respect
+# to x `convolution_input(y, w)` (the transposed convolution), with respect to w `convolution_weight(y, x)`.
 
 OF_WINDOWS = "stride: object=(1, 1), padding: object=(0, 0), dilation: object=(1, 1), groups: int=1)"
 convolution = op("convolution(input, weight, bias=None, " + OF_WINDOWS, _convolve, at="", takes="fiu", kernel="slow_conv2d_cpu",

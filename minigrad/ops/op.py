@@ -25,7 +25,7 @@ class CallForm(NamedTuple):
 
 class Op:
     """Everything known about one operation: its declaration (see table.py), and what follows from it.
-    `forward` computes on arrays, and returns a tuple for several `outputs`, any sequence for none."""
+    `forward` computes on arrays, and returns a tuple for several `outputs`, any sequence if it names none."""
 
     kind: str | None = None  # "elementwise", "linear", "jointly linear"
     node: str = ""  # PyTorch's name for the node, if it is not `<Name>Backward0`
@@ -130,8 +130,8 @@ class Op:
 
     @functools.cache  # noqa: B019 - operations are never freed
     def select_saved_for(self, needed: tuple[bool, ...]) -> Callable[[tuple], tuple]:
-        """`select_saved` for a node whose inputs do not all need a gradient. An input is left out, as None,
-        if only the rule of one that needs none reads it."""
+        """`select_saved` for a node whose inputs do not all need a gradient. An input
+        becomes None if it is read only by the rule of an input that needs no gradient."""
         guarded = [g is not None and not needed[g] for g in self.guards]
         positions = [0 if g else position for position, g in zip(self.positions, guarded, strict=True)]
         return chooser(positions)

@@ -307,8 +307,8 @@ sgn, sign = [step(f"{name}(self)", lambda self: np.subtract(self > 0, self < 0, 
                   doc="-1, 0 or 1 for a negative, zero or positive element.") for name in ("sgn", "sign")]
 floor = step("floor(self)", np.floor, takes="fiu", kernel="floor_vml_cpu", doc="The largest integer that is not above it.")
 ceil = step("ceil(self)", np.ceil, takes="fiu", kernel="ceil_vml_cpu", doc="The smallest integer that is not below it.")
-round = step("round(self)", ndarray.round, takes="fiu", kernel="round_vml_cpu", doc="The nearest integer; of two, the even.")
-round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="To `decimals` places.")
+round = step("round(self)", ndarray.round, takes="fiu", kernel="round_vml_cpu", doc="The nearest integer, ties to even.")
+round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="With `decimals` places.")
 nan_to_num = elementwise("nan_to_num(self, nan: float=None, posinf: float=None, neginf: float=None)",
                          lambda self, nan, posinf, neginf: np.nan_to_num(self, True, nan or 0.0, posinf, neginf),
                          doc="NaN replaced by `nan`, infinities by `posinf`, `neginf` (the largest finite numbers).",

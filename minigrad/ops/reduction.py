@@ -316,7 +316,7 @@ def extremes(name: str, word: str, reduce: Callable, place: Callable) -> tuple[C
     along = op(f"{name}(self, dim: dim, keepdim: bool=False)",
         lambda self, dim, keepdim: (reduce(self, axis=dim, keepdims=keepdim), place(self, dim, keepdims=keepdim)),
         **SELECTION, self=selected_self,
-        doc=f"The {word} element, with `dim` (values, indices) of the {word} of each row, with a tensor of each pair.")
+        doc=f"The {word} element; with `dim`, (values, indices) of the {word} of each row; with a tensor, of each pair.")
 
     def placed(self: ndarray, dim: int | None, keepdim: bool) -> ndarray:
         check(self.dtype.kind != "b", f"arg{name}(): does not support bool input")

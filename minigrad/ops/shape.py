@@ -303,7 +303,7 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
-    """Make a tensor view its memory as `new`, a result on the same memory, does. Returns self."""
+    """Give a tensor the view of its memory that `new`, a result on the same memory, has. Returns self."""
     if new._requires_grad:
         check_writable(self)
     self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # a transform's value is there

@@ -266,7 +266,7 @@ copysign_of_number = elementwise("copysign(self, other: Scalar)", lambda self, o
 # ---------------------------------------------------------------- questions and bits
 
 signbit = question("signbit(self)", lambda self: np.signbit(self) if self.dtype.kind == "f" else self < 0,
-                   doc="True where an element is negative, -0.0 too.")
+                   doc="True where an element is negative, including -0.0.")
 isposinf = question("isposinf(self)", lambda self: self == np.inf, doc="True where an element is inf.")
 isneginf = question("isneginf(self)", lambda self: self == -np.inf, doc="True where an element is -inf.")
 logical_xor = elementwise("logical_xor(self, other)", np.logical_xor, numbers=False,

@@ -165,7 +165,7 @@ class Algorithm(Optimizer):
         return loss
 
     def _stepped(self, param: Tensor, *names: str) -> list:
-        """How many steps a parameter has made, with this one, and its arrays with these names, which start as zeros."""
+        """How many steps a parameter has taken, including this one, and its arrays of these names, which start as zeros."""
         state = self.state[param]
         if "step" not in state:
             state["step"] = wrap(np.zeros((), np.float32))

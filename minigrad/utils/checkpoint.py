@@ -2,8 +2,8 @@
 
     y = checkpoint(block, x, use_reentrant=False)
 
-Time for memory (Chen et al. 2016). The graph is the ordinary one; only what its nodes save is replaced by placeholders that
-know how to recompute it.
+This trades time for memory (Chen et al. 2016). The graph is the ordinary one; only what its nodes save is replaced by
+placeholders that know how to recompute it.
 """
 
 from __future__ import annotations
