@@ -111,7 +111,7 @@ function prediction(data, [text]) {
     reply ??= data.wrong.find((wrong) => meant(wrong.value, exactly))?.says;
   }
   if (data.kind === "question") return [reply === data.found ? "Correct" : "Try again", reply];
-  return ["Noted", `<details><summary>I have looked. What does my prediction say?</summary>${reply ?? data.missed}</details>`];
+  return ["Noted", `<details><summary>I have looked. Was I right?</summary>${reply ?? data.missed}</details>`];
 }
 
 function aboutArray(got, want, rtol, says) {

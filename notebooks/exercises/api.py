@@ -154,7 +154,7 @@ def _predicted(found: Question, guess: Any, *, note: bool = True) -> Card:
     shown = describe(value if isinstance(guess, str) else guess)
     body = heading("Noted", f"Prediction {found.id}")
     body += paragraphs(_with_news(say("noted", guess=shown.replace("`", "'"))))
-    body += fold("I have looked. What does my prediction say?", paragraphs(reply))
+    body += fold("I have looked. Was I right?", paragraphs(reply))
     return Card("noted", f"{found.id} noted: {shown}", reply, body)
 
 
@@ -291,8 +291,8 @@ def _no_such_letter(question: Question, value: Any, truth: Any) -> str:
 def _reply(question: Question, guess: Any, truth: Any) -> tuple[str, bool]:
     """What to say to a prediction, and whether it came true.
 
-    It is read as `check` reads answers, however it is written. A rounded right value that is exactly a known mistake counts
-    as that mistake.
+    It is read as `check` reads answers, however it is written. A number that is the right one rounded, but also
+    exactly a known mistake, counts as that mistake.
     """
 
     def means(other: Any, exactly: bool) -> bool:

@@ -276,9 +276,9 @@ ALIKE = """() => {
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_page_is_for_everybody_stands_still_and_prints_whole(page: Page, site: Path, name: str):
-    """axe's rules for accessible pages hold (names, landmarks, headings, contrast, language, keyboard access), wide and light,
-    and on a dark phone, without sideways scrolling. Every picture has a size, and nothing moves while the page loads. Paper
-    cannot be scrolled: no text and no code is wider than the page, and a picture replaces each stepper."""
+    """axe's rules for accessible pages hold (names, landmarks, headings, contrast, language, keyboard access), in a wide light
+    window and on a phone in dark mode, without sideways scrolling. Every picture has a size, and nothing moves while the page
+    loads. Paper cannot be scrolled: no text and no code is wider than the page, and a picture replaces each stepper."""
     page.goto((site / f"{name}.html").as_uri())
     until(page, "[...document.images].every((image) => image.complete)")
     assert page.evaluate(SHIFTS) < 0.1
@@ -479,7 +479,7 @@ def test_a_form_can_be_used_by_hand_and_by_key(page: Page, site: Path):
     form = page.get_by_role("form", name="Predict · 4.a")
     form.get_by_label("I expect").fill("tensor([12.])")
     form.get_by_label("I expect").press("Enter")
-    form.get_by_text("What does my prediction say?").click()
+    form.get_by_text("Was I right?").click()
     assert "and its slope is" in form.locator("output").inner_text()
 
 
