@@ -2,7 +2,7 @@
 
 A learner is identified by the name of the file, or of its folder if the file is called progress.json or exam.json. Files of one
 name are one learner, who may hand in progress and exam: ada/progress.json and ada/exam.json, ada.json and ada_exam.json,
-progress/ada.json and exam/ada.json. In a folder with a progress.json an exam under any name is the same learner's if its
+progress/ada.json and exam/ada.json. In a folder with a progress.json, an exam under any name is the same learner's if its
 answers are in that file, too.
 
 Prints Markdown. First an overview: how far the class got in each lesson, the ten hardest exercises, the exam; then, for each
@@ -70,7 +70,7 @@ class Learner:
 
 
 def read(folder: Path) -> tuple[list[Learner], dict[str, str]]:
-    """The learners whose files are in `folder` and below it, and for each other .json file the reason why it is not one."""
+    """The learners whose files are in `folder` and below it, and for each other .json file why it is not a learner's."""
     handed_in: dict[Path, dict[str, Any]] = {}
     others = {}
     for path in sorted(folder.rglob("*.json")):

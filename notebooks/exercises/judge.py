@@ -138,7 +138,7 @@ def _judge(exercise: Exercise, answers: tuple) -> Verdict:
 
 
 def _first_known_mistake(exercise: Exercise, got: Observed, want: Observed, first: int | None) -> int | None:
-    """The first place that is wrong. A rounded right answer that is exactly a known mistake counts as wrong."""
+    """The first place that is wrong. A right answer, rounded, that is also exactly a known mistake counts as wrong."""
     for place, ((_, value, _), (_, due, _)) in enumerate(zip(got.seen[:first], want.seen, strict=False)):
         if not same(value, due, 0.0):
             for number in range(len(exercise.wrong)):

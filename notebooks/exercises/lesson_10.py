@@ -74,7 +74,7 @@ def _after_the_pass() -> str:
 
 
 def _kept_while(run) -> int:
-    """Bytes that are kept while `run` runs, each mention counted."""
+    """Bytes that are kept while `run` runs; a tensor that is kept twice counts twice."""
     sizes: list[int] = []
 
     def note(tensor):

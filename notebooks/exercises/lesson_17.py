@@ -155,7 +155,7 @@ def _picture(n):
 
 
 def _asked(function, *more) -> Iterator[tuple]:
-    """What the function returns for two pictures, and that it leaves the model and the picture unchanged."""
+    """What the function returns for two pictures, and whether it leaves the model and the picture unchanged."""
     for n, label in ((0, 3), (1, 8)):
         model, picture = _reader(), _picture(n)
         weights = [p.detach().clone() for p in model.parameters()]

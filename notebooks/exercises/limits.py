@@ -2,7 +2,7 @@
 
 The seconds are the processor's, of the thread that runs the block: on a busy machine, or beside other threads, code that would
 end in time still does. Code that uses none, because it sleeps or waits, has PATIENCE times as long by the clock; time in
-which it could run and another program did is not counted (where the system reports it: Linux).
+which it could have run but another program did is not counted (where the system reports it: Linux).
 
 An exception can only be raised between two instructions of Python. A single call that loops inside C, such as
 `sum(iter(int, 1))`, cannot be stopped by any code in the same process. Where the system has a timer that interrupts (not on
@@ -145,7 +145,7 @@ def _says_when_stuck(seconds: float) -> Iterator[None]:
     """After this many seconds of processor time, say that the running call cannot be stopped.
 
     Python's own handlers wait for the next instruction, which never comes. This one is called by the system, inside the call
-    that loops. It prints its sentence, and lets the threads run that send it to the page.
+    that loops. It prints its sentence, and lets the threads that send it to the page run.
     """
 
     install, handler = _system_handler()

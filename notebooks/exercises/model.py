@@ -54,7 +54,7 @@ class Wrong:
 
 
 def padded(number: object) -> str:
-    """ "03" from 3 or "3", "09b" from "9b": the beginning of its files' names."""
+    """ "03" from 3 or "3", "09b" from "9b": as a lesson is numbered in the names of its files."""
     return re.sub(r"^(?=\d(?:\D|$))", "0", str(number))
 
 

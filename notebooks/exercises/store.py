@@ -67,7 +67,7 @@ def path() -> Path | None:
 
 
 def folder() -> Path:
-    """The learner's folder: the one that the notebook is in, or below; for a notebook elsewhere, my_lessons."""
+    """The learner's folder: the one that holds the notebook, at any depth; for a notebook elsewhere, my_lessons."""
     return next((place for place in (BEGAN, *BEGAN.parents) if (place / COPIED).is_file()), LESSONS)
 
 
@@ -102,7 +102,7 @@ def news() -> str:
 
 
 def _read(place: Path) -> Any:
-    """What is in the file, or None. A file that is not one of ours, or only in part, is set aside. Hold the lock."""
+    """What is in the file, or None. A file that is not, or only partly, one of ours is set aside. Call with the lock held."""
     data, whole = _parsed(place)
     if not whole:
         _put_aside(place, data)

@@ -84,7 +84,7 @@ def _read(path: Path) -> Lesson:
 
 
 def _field(header: str, name: str, *, plain: bool = True, strip: bool = True) -> str:
-    """The text after **name** in a header; `plain` without links, `strip` from the next word on."""
+    """The text after **name** in a header; `plain`: links become their text; without `strip`, a final full stop is removed."""
     found = re.search(rf"^\* \*\*{re.escape(name)}\*\*(.*)$", header, re.M)
     if found is None:
         raise ValueError(f"the header {header.splitlines()[0]!r} has no line **{name}**")

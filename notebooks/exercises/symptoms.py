@@ -19,7 +19,7 @@ def advise(got: Any, want: Any, rtol: float, *, typed: bool, label: str, nothing
 
     `typed` says whether the value was typed in: then the learner should find the right one, so nothing is said from which it
     could be computed, neither a ratio nor a size. If it came from code, it may be shown. `nothing` says
-    whether None is the answer to some part of the exercise, but not to which.
+    whether None is the answer to some part of the exercise, but not to which one.
     """
     return _of_typed(got, want, rtol, nothing) if typed else _of_code(got, want, rtol, label)
 

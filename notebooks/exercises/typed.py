@@ -320,7 +320,7 @@ def means(got: float, due: float, rtol: float, scale: float = 0.0) -> bool:
 
 
 def close(got: float, due: float) -> bool:
-    """Whether a number that does not mean `due` is so close that it was rounded too far, or found with a nudge."""
+    """Whether a number that does not mean `due` is so close that it must have been rounded too far, or found with a nudge."""
     got, due = float(got), float(due)
     if not (math.isfinite(got) and math.isfinite(due)) or got == 0 or got == due:
         return False
