@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tell(error: BaseException, show: bool) -> int:
-    """Print the traceback of the script, without the entries above it, and what failed in it."""
+    """Print the traceback from the script's own first entry on, and what failed in the script."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__") in (__name__, "runpy"):
         trace = trace.tb_next

@@ -313,8 +313,8 @@ def tint_of(x: float, top: float) -> float:
 
 
 def shade(x: float, top: float, written: bool = False) -> str:
-    """Orange for positive, blue for negative, paler towards 0; black and grey for infinite and not a number.
-    ``written``: paler, as the background of a number."""
+    """Orange for positive, blue for negative, paler towards 0; black for infinity, grey for NaN.
+    ``written``: paler, as the background of a number, and infinity is grey, too."""
     if math.isnan(x) or (written and math.isinf(x)):
         return "#adb5bd"
     if math.isinf(x):

@@ -95,7 +95,7 @@ def _is_parameter(x: Any) -> bool:
 
 def _alive(parameters: set[int], taken: Container[str]) -> list[tuple[str, Any]]:
     """The outermost living modules that have some of the parameters and that no variable in reach holds: those in a suspended
-    generator, or in an attribute of a class. They are called by their classes."""
+    generator, or in an attribute of a class. They are named after their classes."""
     everything = gc.get_objects()
     kinds = set(filter(is_module, set(map(type, everything))))
     modules = [thing for thing in everything if type(thing) in kinds]

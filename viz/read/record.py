@@ -49,7 +49,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a part of a recording that runs inside the user's program: it only reads.
 
     An error while it reads (a half-built module, an object that raises, a tracer's tensor) leaves something unknown and is
-    never raised in the program. It ignores other threads, and what a compiler traces does not count as a run.
+    never raised in the program. The part ignores other threads, and what a compiler traces does not count as a run.
     """
 
     @functools.wraps(method)
