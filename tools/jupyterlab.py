@@ -297,7 +297,7 @@ class Lesson:
                 ) from error
 
     def left(self) -> bool:
-        """Close the notebook, unsaved, with all kernels of the server; whether the window can be used for the next one."""
+        """Close the notebook, unsaved, with all kernels of the server. Returns whether the window can be reused."""
         if self.page.is_closed() or not self.page.evaluate("Boolean(window.jupyterapp)"):
             return False
         empty = self.page.evaluate(

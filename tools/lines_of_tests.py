@@ -4,7 +4,7 @@
     lines.tests("viz/run/trace.py", 120)                    # those that run this line, near and cheap ones first
 
 The child process runs pytest with this module as a plugin, which measures with coverage (it comes with nbval) and writes one
-line to `to` after each file of tests. A run that was ended goes on where it stopped: files of tests that are in the record
+line to `to` after each test file. An interrupted run continues where it stopped: test files that are in the record
 are left out, unless they or the lines of `files` have changed since.
 """
 
@@ -27,7 +27,7 @@ PACKAGES = ("minigrad", "viz", "notebooks/exercises")
 MOST = 40  # tests of one line
 SECONDS = 8.0  # that the tests of one line may take together
 CASES = 12  # cases recorded per parametrised test; all of them for tests of operations
-# environment variables: the file to write, and the files of tests that it has
+# environment variables: the file to write, and the test files that it has
 TO, KNOWN = "LINES_OF_TESTS", "LINES_OF_TESTS_KNOWN"
 # they install, build, read or start programs of their own, and run few lines of the packages in this process
 APART = """
@@ -72,7 +72,7 @@ def whole_lines(path: Path) -> list:
 
 
 def recorded(path: Path) -> dict[str, dict]:
-    """What `path` has of each file of tests; the last one counts."""
+    """What `path` has of each test file; the last entry counts."""
     return {part["tests"]: part for part in whole_lines(path)}
 
 
@@ -114,7 +114,7 @@ def record(folder: Path, to: Path, files: Iterable[str], tests: list[str]) -> Li
 
 
 def cheapest(tests: Iterable[str], seconds: dict[str, float], near: str = "") -> list[str]:
-    """Cheap ones first, in turn from files of tests that are named after `near` and from all; a second case of a parametrised
+    """Cheap ones first, in turn from test files that are named after `near` and from all; a second case of a parametrised
     test comes after the first case of every other test."""
     cases = defaultdict(list)
     for name in sorted(set(tests), key=lambda name: (seconds[name], name)):
@@ -135,7 +135,7 @@ def cheapest(tests: Iterable[str], seconds: dict[str, float], near: str = "") ->
 
 
 class Recorder:
-    """A plugin of pytest: measures which lines each test runs and appends a line to the record after each file of tests."""
+    """A plugin of pytest: measures which lines each test runs and appends a line to the record after each test file."""
 
     def __init__(self, to: Path, known: list[str]):
         from coverage import Coverage
@@ -172,12 +172,12 @@ class Recorder:
             self.write(item.path)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """The processor's time of a test that passes, with its fixtures: other work on the machine does not count."""
+        """The processor time of a test that passes, with its fixtures: other work on the machine does not count."""
         if report.when == "call" and report.passed and str(Path.cwd()) not in report.nodeid:
             self.seconds[report.nodeid] = time.process_time() - self.began
 
     def write(self, tests: Path) -> None:
-        """The part of the file of tests that has just ended."""
+        """Write the part of the test file that has just ended."""
         self.coverage.stop()
         here, data = Path.cwd(), self.coverage.get_data()
         number = {name: k for k, name in enumerate(self.seconds)}

@@ -7,11 +7,11 @@ change that makes no difference, which needs a reason in `EQUIVALENT`.
 
     python -m tools.mutants                            # 60 mutants, seed 1
     python -m tools.mutants --count 20 --seed 7 --only viz/picture
-    python -m tools.mutants --tests tests/minigrad     # only these files and folders of tests
+    python -m tools.mutants --tests tests/minigrad     # only these test files and folders
     python -m tools.mutants --list                     # show the changes, run nothing
 
 It first records which tests run which lines (tools/lines_of_tests.py; some fifteen minutes for all). That, and what came of
-each mutant, is kept in build/: a run that was ended goes on where it stopped, and a second one tries again only the survivors
+each mutant, is kept in build/: an interrupted run continues where it stopped, and a second one tries again only the survivors
 and what has changed. `--anew` forgets both. The tests run in a copy of the tracked files, so the checkout is never changed.
 Not part of `make test`, and not for Windows.
 """

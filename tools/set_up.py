@@ -112,7 +112,7 @@ def recorded():
 
 def wanted(extras):
     """What the record must say: this folder (a .venv that was moved does not work), this pyproject.toml, and
-    the extras of now and of before."""
+    the extras asked for now and earlier."""
     with io.open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
         pyproject = hashlib.sha256(file.read()).hexdigest()
     return {"folder": ROOT, "pyproject": pyproject, "extras": sorted(set(extras) | set(recorded()["extras"]))}

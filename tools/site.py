@@ -402,7 +402,7 @@ def front_body(
 
 
 def with_browser_lessons(folder: Path, lite: Path = ROOT / "lite") -> bool:
-    """Put the output of `make lite`, if it exists, next to the pages, with scripts that make a page live. Whether it exists."""
+    """Put the output of `make lite`, if any, next to the pages, with scripts that make them live. True if there is any."""
     if (lite / "live.json").is_file():
         shutil.rmtree(folder / "lite", ignore_errors=True)
         shutil.copytree(lite, folder / "lite")

@@ -211,7 +211,7 @@ def trimmed(wheel: Path, folder: Path) -> Package:
 
 
 def slimmed(archive: Path, into: Path, unused: str, change: Callable[[bytes], bytes] = bytes) -> Path:
-    """A copy of a wheel or zip archive without the files that match ``unused``, each of its programs changed so."""
+    """A copy of a wheel or zip archive without the files that match ``unused``, each of its programs changed by ``change``."""
     into = into / archive.name
     with (
         zipfile.ZipFile(archive) as source,
