@@ -152,7 +152,7 @@ def test_no_network_at_the_first_install_and_then_again_with_it(project):
 
 
 def pip_that(monkeypatch, folder: Path, *says: str, ends: int, waits: float = 0.0) -> None:
-    """Put a pip in place that says these lines and ends so."""
+    """Put a pip in place that says these lines and exits with the code ``ends``."""
     pip = folder / "pip"
     lines = "\n".join(f"echo '{line}'; sleep {waits}" for line in says)
     pip.write_text(f"#!/bin/sh\n{lines}\nexit {ends}\n", encoding="utf-8")

@@ -83,7 +83,7 @@ def run(node: str, forms: dict[str, dict], tries: list[dict]) -> list[list[str]]
 
 
 def differences(node: str, cases: list[tuple[str, dict, list[str], str, str]]) -> list[str]:
-    """Where the page and the notebook reply differently: (form, its data, what is typed, state, message) in."""
+    """Where the page and the notebook reply differently. A case is (form, its data, what is typed, state, message)."""
     found = []
     forms = {key: data for key, data, *_ in cases}
     tries = [{"key": key, "texts": texts} for key, _, texts, *_ in cases]

@@ -55,7 +55,7 @@ def seen_by_hooks(torch: Any, make: Callable[[], Any], leaves: Callable[[Any], A
 
 
 def of_numbers(result: Any) -> int:
-    """The bytes of Python numbers, of which PyTorch makes tensors for its nodes and does not show them to the hooks."""
+    """The bytes of Python numbers, which PyTorch turns into tensors for its nodes without showing them to the hooks."""
     saved = [s for f in viz.draw(result).graph.functions for s in f.saved]
     return sum(
         {

@@ -192,7 +192,7 @@ def critic(torch):
 
 
 def physics(torch):
-    """Derivatives of a network: each is a box that is called as the program calls it."""
+    """Derivatives of a network: each is a box with the name that the program gives it."""
     nn = torch.nn
     net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
     x, t = torch.rand(6, 1, requires_grad=True), torch.rand(6, 1, requires_grad=True)
@@ -413,7 +413,7 @@ def test_a_module_of_two_results_is_one_box(torch):
 
 
 def test_a_box_has_the_name_of_a_result_only_where_all_of_it_leads_there(torch):
-    """PPO: the probabilities, of which the entropy is computed, come in the midst of the sum of the two losses."""
+    """PPO: the probabilities, from which the entropy is computed, come in the midst of the sum of the two losses."""
     torch.manual_seed(0)
     nn = torch.nn
     actor, critic = (nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, n)) for n in (4, 1))

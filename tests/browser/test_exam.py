@@ -56,7 +56,7 @@ def run(lesson, ident: str) -> Locator:
 
 
 def reported(lesson) -> list[list[str]]:
-    """The report, run again: a row for each graph and question, without the row of the sums."""
+    """The report, run again: a row for each graph and question, without the row of totals."""
     lesson.page.evaluate(ASKED)  # the last answer has reached the kernel, too
     rows = run(lesson, "report").locator(".jp-OutputArea table tr")
     expect(rows).to_have_count(15)

@@ -173,7 +173,7 @@ def test_a_call_has_the_result_or_the_error_that_it_has_in_pytorch(torch, call: 
 
 
 def test_a_function_that_is_python_in_pytorch_names_what_is_missing_as_python_does(torch) -> None:
-    """And a function compiled in PyTorch in PyTorch's own words, with singular and plural swapped."""
+    """And one that is compiled in PyTorch does so in PyTorch's words, with singular and plural swapped."""
     messages = {}
     for library in (torch, minigrad):
         for name in [n for n in minigrad.nn.functional.__all__ if hasattr(torch.nn.functional, n)]:
