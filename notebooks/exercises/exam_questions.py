@@ -62,7 +62,7 @@ QUESTIONS = {
         e nothing recorded :: The head's rule has to keep what it reads, and refuses a tensor made in inference mode.
         """),
     12: _lettered(r"""
-        what is wrong with a loop that learns in its last layer only
+        what is wrong with a loop in which only the last layer learns
         a learning rate        :: Then both would move, a little. And a small rate does not turn a `.grad` into `None`.
         b not cleared          :: Then gradients would add up from step to step, and `first` would have one like any other.
         c not in the optimizer :: Then `first` would not move either, but a gradient would be computed for it: `.grad` would be a number.
