@@ -38,7 +38,7 @@ def passes(order: list[Function]) -> list[Pass]:
     found: list[Pass] = []
     products: dict[Function, list[Function]] = {}  # those that multiply by a weight that was transposed twice
     inside: set[Function] = set()  # the newest pass, and what comes from it
-    depths: dict[Function, int] = {}  # how many passes deep what a function differentiates is at least
+    depths: dict[Function, int] = {}  # at least how many passes deep the target of a function is
     last, before = -1, None  # the position of the function differentiated last; the previous function
     for f in order:
         options = _options(f, products)
