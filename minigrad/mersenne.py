@@ -15,8 +15,8 @@ BLOCK = 16  # normal numbers are made in blocks of sixteen, or one by one if the
 
 
 class Generator:
-    """A source of random arrays: bit for bit PyTorch's on a CPU, except for the last of 16 or more normal float32
-    numbers drawn together: there PyTorch uses its own sine and logarithm."""
+    """A source of random arrays: bit for bit PyTorch's on a CPU, except for the last bits of normal float32 numbers
+    drawn 16 or more at a time: there PyTorch uses its own sine and logarithm."""
 
     def __init__(self):
         self.manual_seed(67280421310721)  # PyTorch's default seed

@@ -90,7 +90,7 @@ def rand_like(input: Tensor, *, dtype: np.dtype) -> ndarray:
 
 @factory
 def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: np.dtype) -> ndarray:
-    """Integers from `low` (0 if it is the only number) up to but not including `high`, in the shape and dtype of `input`."""
+    """Integers from `low` (0 if omitted) up to but not including `high`, in the shape and dtype of `input`."""
     low, high = (0, low) if high is None else (low, high)
     return rng().integers(operator.index(low), operator.index(high), input._array.shape).astype(dtype)
 

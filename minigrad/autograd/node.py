@@ -183,7 +183,7 @@ accumulate_lock = threading.RLock()  # several threads may reach one leaf at onc
 
 def gradient_node(t: Tensor) -> Node | None:
     """The node that a gradient for `t` goes to: its grad_fn, a leaf's AccumulateGrad, or None if it needs
-    none. Together with `t._output_nr` it is the tensor's gradient edge."""
+    no gradient. Together with `t._output_nr` it is the tensor's gradient edge."""
     meta = t._meta
     if meta is not None and meta.base is not None:
         if t._requires_grad and meta.seen_version != t._counter.version:

@@ -235,7 +235,7 @@ def max_pool2d(
 ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
     """The largest element of each window of (N, C, H, W) or (C, H, W); with `return_indices` also its place in the plane.
 
-    ceil_mode: windows that reach beyond the padded image count, if they begin within it.
+    ceil_mode: windows that reach beyond the padded image are included if they begin within it.
     """
     options = _pool_options("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
     result = pooling.max_pool(input, *options, ceil_mode)

@@ -32,7 +32,7 @@ class BackwardHookFunction(Function):
 
 
 def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool]:
-    """The values, with the tensors among them passed through one node, and whether there is one: only if a gradient flows.
+    """The values, the tensors among them passed through one node, and whether there is such a node: only if a gradient flows.
 
     hook: receives a gradient for each of the values, None for anything but tensors, and returns as many, or None. It sees what
     leaves the node (which=0) or what arrives (1).

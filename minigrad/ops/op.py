@@ -106,7 +106,7 @@ class Op:
     # ------------------------------------------------------------ what a rule reads
 
     def source_of(self, name: str) -> tuple[str, int]:
-        """Where what a rule reads under this name comes from: (source, position)."""
+        """The source of what a rule reads under this name: (source, position)."""
         for n in (name, name.removeprefix("_")):
             for source, names in (("input", self.inputs), ("result", self.outputs), ("param", self.params)):
                 if n in names:
