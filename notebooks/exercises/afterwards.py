@@ -1,7 +1,7 @@
 """Undo what an answer changed for the whole process, after the answer was judged: `with as_it_was(): ...`.
 
 The recursion limit, NumPy's error state and print options, random numbers, warnings, tracing, the working directory, the
-names of Python and minigrad and the like belong to the learner's notebook. Nothing that an answer did to them may reach the
+names in builtins and minigrad, and the like belong to the learner's notebook. Nothing that an answer did to them may reach the
 next cell.
 """
 

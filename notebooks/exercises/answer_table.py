@@ -201,7 +201,7 @@ class Reader:
 
 
 def _first_line(text: str, module: ModuleType) -> int:
-    """The line of the module's file on which `text` begins: it is a raw string, so it is there unchanged. Else 1."""
+    """The line of the module's file where `text` begins; a table is a raw string, so it is there unchanged. 1 if it is not."""
     source = _source(module)
     return source.count("\n", 0, max(source.find(text), 0)) + 1
 

@@ -205,7 +205,7 @@ class Film(Played):
     def _table_of(
         self, nodes: list[Any], shape: Any, frame: FrameType, step: int
     ) -> tuple[FrameTable, list[Any]]:
-        """The table of this graph, and its leaves: of the same shape, and with the same leaves if those are still alive."""
+        """The table for this graph, and its leaves: one of the same shape, with the same leaves if those are still alive."""
         known = self._by_shape.setdefault(shape, [])
         for table in known:
             leaves = [nodes[i].variable for i in table.scene.leaves]
