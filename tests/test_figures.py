@@ -67,6 +67,10 @@ def test_an_image_in_colours_lets_the_page_through_and_its_numbers_follow():
         on_white = 1 - after[..., 3:] * (1 - after[..., :3])
         assert np.allclose(on_white, before, atol=1e-6)
         assert after[..., 3].min() < 0.4, "the palest colour hardly covers the page"
+    shown_twice = drawn("Blues")
+    assert figures.as_svg(shown_twice) == figures.as_svg(shown_twice)
+    photograph = Figure().subplots().imshow(np.random.default_rng(0).random((2, 3, 3)))
+    assert not figures._show_through(photograph) and photograph.get_array().shape == (2, 3, 3)
     zeros = Figure().subplots().imshow(values * 0, cmap="RdBu", vmin=-1, vmax=1)
     assert figures._show_through(zeros) and zeros.get_array()[..., 3].max() < 0.05
 

@@ -74,10 +74,14 @@ def as_svg(figure: Any) -> str:
 
 
 def _show_through(image: Any) -> bool:
-    """Take the white out of an image's colours, so that it looks the same on white paper; False if its map is grey."""
+    """Take the white out of the colours of a map, so that it looks the same on white paper; False if the map is grey, and for a
+    photograph or an image that is not made by `imshow`."""
+    values = image.get_array()
+    if type(image).__name__ != "AxesImage" or values.ndim == 3:
+        return values.shape[2:] == (4,)  # it was taken out before
     if (np.ptp(image.cmap(range(image.cmap.N))[:, :3], axis=1) < 0.02).all():
         return False
-    colours = image.to_rgba(image.get_array())
+    colours = image.to_rgba(values)
     white = 1 - colours[..., 3:] * (1 - colours[..., :3])  # as it is seen on white
     opaque = 1 - white.min(-1, keepdims=True)
     image.set_data(np.concatenate([1 - (1 - white) / np.where(opaque == 0, 1, opaque), opaque], -1))
