@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -325,6 +326,28 @@ def test_threads_do_not_mix(t):
     assert len(film) == film._passes == 80
     norms = np.concatenate([10 ** table.part("grad")[:, 0] for table in film._tables])
     assert sorted(np.unique(norms.round(3)).tolist()) == [4.0, 8.0, 12.0, 16.0]
+
+
+def test_each_thread_measures_the_movement_of_its_own_leaves(t):
+    """Another thread's leaves may be in the middle of a pass: to read their ``.grad`` then makes PyTorch crash."""
+    film = viz.film()
+
+    def work(k):
+        w = t.full((4,), 1.0, requires_grad=True)
+        for _ in range(50):
+            w.grad = None
+            film.backward((w * w).sum())
+            w.detach()[:] = w.detach() * (1 + k / 10)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not film.notes
+    moved = np.concatenate([table.part("update")[:, 0] for table in film._tables])
+    shares = Counter(round(x, 3) for x in (10.0 ** moved[moved < NONE]).tolist())
+    assert shares == {0.0: 49, 0.1: 49, 0.2: 49, 0.3: 49}
 
 
 @pytest.mark.parametrize(

@@ -126,8 +126,7 @@ class Film(Played):
         with self._lock:
             step, self._passes = self._passes, self._passes + 1
         if step % self.every and step not in self.keep:
-            if self._training.pending is not None:
-                self._settle(step)
+            self._settle(step)
             loss.backward(**options)
             return
         self._film(loss, step, options, sys._getframe(1))
@@ -174,9 +173,9 @@ class Film(Played):
                 nodes, shape = walk(loss.grad_fn)
                 with self._lock:
                     table, leaves = self._table_of(nodes, shape, frame, step)
-                    before = self._training.values_of(table)
+                    before, refs = self._training.values_of(table), table.leaves
                     self._training.look(step)
-                hooks = PassHooks(table, nodes, leaves, frame, before, handles)
+                hooks = PassHooks(table, nodes, leaves, refs, frame, before, handles)
                 del nodes  # holding a node's wrapper past the pass would keep the graph alive
         except Exception as error:
             let_go(handles)

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -30,13 +29,16 @@ Look = tuple[int, int, int | None, int | None]
 class PassHooks:
     """The hooks of one pass. ``norms`` are those of the arrows, ``joined`` those of totals (where several arrows end).
 
-    ``leaves`` are the live leaves, ``values`` their numbers before the pass, ``before`` their numbers at the previous frame.
+    ``leaves`` are the live leaves, ``values`` their numbers before the pass, ``before`` their numbers at the previous frame;
+    ``refs`` are the table's references to them, which another thread may replace before the pass ends.
     ``held`` is what functions received and sent, ``saved`` what the nodes kept. ``handles`` collects the hooks' handles.
     """
 
-    def __init__(self, table: Any, nodes: list, leaves: list, frame: FrameType, before: Any, handles: list):
+    def __init__(
+        self, table: Any, nodes: list, leaves: list, refs: list, frame: Any, before: Any, handles: list
+    ):
         self.scene, self.info = table.scene, table.info
-        self.leaves, self.before = leaves, before
+        self.leaves, self.refs, self.before = leaves, refs, before
         self.norms = [UNKNOWN] * len(self.scene.arrows)
         self.joined: dict[int, float] = {}
         self.zeros: dict[int, float] = {}
@@ -136,8 +138,7 @@ class PassHooks:
         self.leaves = []
 
     def _first_look(self) -> None:
-        """Find what only a full look shows: weights that, like their gradients, are equal in all units; and the
-        number of classes."""
+        """What only a full look shows: weights whose units are equal, as their gradients are; and the number of classes."""
         scene, info = self.scene, self.info
         axes = {
             a.leaf: axis
@@ -193,10 +194,8 @@ class PassHooks:
 
 def _unit_axis(scene: Scene, a: Arrow) -> int | None:
     """The dimension along which the units of a weight matrix lie; each unit makes one number of the layer's result."""
-    made_by, passed = (
-        operation(scene.names[a.source]),
-        [operation(scene.names[scene.edges[e][0]]) for e in a.edges[1:]],
-    )
+    made_by = operation(scene.names[a.source])
+    passed = [operation(scene.names[scene.edges[e][0]]) for e in a.edges[1:]]
     if made_by == "Convolution":
         return 0
     if made_by not in ("Mm", "Addmm") or passed not in ([], ["T"]):

@@ -10,6 +10,7 @@ import re
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any
 
 from ..read.text import shape_text
@@ -40,7 +41,8 @@ class TrainingState:
     """The part of the training loop that backward passes reveal. Names are those of parameters and modules."""
 
     def __init__(self) -> None:
-        self.pending: Pending | None = None
+        # by thread: the leaves of another may be in a pass, which writes their .grad without the interpreter's lock
+        self.pending: dict[int, Pending] = {}
         # name -> first step: parameters that no gradient reached; of a trained model, those that do not require grad;
         # leaves whose old gradient was added to a new one, and used; modules in eval mode
         self.missing: dict[str, int] = {}
@@ -106,19 +108,19 @@ class TrainingState:
 
     def values_of(self, table: FrameTable) -> LeafNorms | None:
         """The values of a table's leaves at the previous frame, if that had the same leaves."""
-        return self.pending.values if self.pending and self.pending.leaves is table.leaves else None
+        last = self.pending.get(get_ident())
+        return last.values if last and last.leaves is table.leaves else None
 
     def after(self, table: FrameTable, hooks: Any, step: int) -> None:
         """Note that a frame was taken."""
-        self.pending = Pending(table, len(table.at) - 1, table.leaves, hooks.values, hooks.grads)
+        self.pending[get_ident()] = Pending(table, len(table.at) - 1, hooks.refs, hooks.values, hooks.grads)
 
     def before(self, step: int, hooks: Any = None) -> None:
         """At the beginning of a pass, note what has moved since the previous frame; ``hooks`` will make the new one."""
         for k, leaf in enumerate(hooks.leaves if hooks is not None and self._kept_grad else ()):
             if hooks.old is None or not hooks.old.norms[k] > 0.0:
                 self._kept_grad.pop(id(leaf), None)  # it was cleared
-        last, self.pending = self.pending, None
-        if last is None:
+        if (last := self.pending.pop(get_ident(), None)) is None:
             return
         leaves, known = [ref() for ref in last.leaves], hooks is not None and hooks.before is last.values
         now = hooks.values if known else LeafNorms(seen(leaves, []), last.values)
@@ -139,7 +141,7 @@ class TrainingState:
                 else:
                     self._kept_grad[id(leaf)], watch = step, True
         if watch and hooks is None:  # does it move again, by the sum that this pass accumulates?
-            self.pending = Pending(last.table, None, last.leaves, now, None)
+            self.pending[get_ident()] = Pending(last.table, None, last.leaves, now, None)
 
     def found(self, steps: list[int], reached: set[str]) -> Iterator[tuple[str, int, str, str, bool]]:
         """(kind, step, name, text, whether it is an alarm) for everything that was seen."""
