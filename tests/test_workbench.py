@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import xml.etree.ElementTree as ET
+
 import pytest
 
 from exercises import lessons, tiny_engine
 from exercises.workbench import go_on, where
+from tests.geometry import SVG
 from tests.test_hostile_answers import HOSTILE
+from viz.read.text import width
 
 CLASSIC = {
     "fires_again": ("x.grad is 16", "it fires 2 times, with 1, then 3"),
@@ -74,3 +79,19 @@ def test_a_piece_of_two_parts_comes_back_as_two(capsys):
     exercise = lessons.find_exercise("7.3")
     assert go_on("7.3", *exercise.reference) == exercise.reference
     assert "TanhBackward0 and tanh" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [*CLASSIC, "run"])
+def test_no_text_of_its_drawing_is_cut_off_or_covers_another(name):
+    root = ET.fromstring(where(getattr(tiny_engine, name)).svg)
+    left, top, wide, high = map(float, root.get("viewBox").split())
+    boxes = []
+    for text in root.iter(f"{SVG}text"):
+        size = float(text.get("font-size", 12))
+        half = width("".join(text.itertext()), size) / 2
+        x, y = float(text.get("x")), float(text.get("y"))
+        boxes.append((x - half, y - 0.75 * size, x + half, y))
+        assert left <= x - half and x + half <= left + wide and top <= y - size and y <= top + high
+    assert len(boxes) > 12
+    for (a, b, c, d), (e, f, g, h) in itertools.combinations(boxes, 2):
+        assert a >= g or e >= c or b >= h or f >= d

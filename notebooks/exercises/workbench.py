@@ -141,7 +141,7 @@ def _number(value: Any) -> str:
 def _draw(trace: viz.Trace, marked: int | None = None) -> str:
     """The diamond's functions, under each what it received; the marked one framed."""
     tensors = reference.diamond()
-    drawing = viz.draw(tensors["c"], view="functions", names=tensors)
+    drawing = viz.draw(tensors["c"], view="functions", direction="LR", names=tensors)
     more = []
     for function, item in drawing.picture.of_function.items():
         left, top = drawing.places.items[item.id]
