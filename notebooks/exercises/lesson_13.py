@@ -65,7 +65,7 @@ def step_on_arrival(params, lr):
 
 
 def _spied(function: Callable) -> Iterator[tuple]:
-    """What is in `seen` after a pass, whether the leaf is untouched, and what is there after the handle was used."""
+    """What `seen` holds after a pass, and after the hook was removed, and whether the leaf gets its gradient as usual."""
     for at, f, leaf in (
         (2.0, lambda y: y * 1 + y * 4, False),
         (3.0, lambda y: y * y, False),
@@ -150,7 +150,7 @@ def _named(found: dict) -> None:
     for key in found:
         if not isinstance(key, str):
             raise Complaint(
-                f"A key of the dictionary is a `{type(key).__name__}`. The key should be the *name*, which comes in the same pair."
+                f"A key of the dictionary has the type `{type(key).__name__}`. The key should be the *name*, which comes in the same pair."
             )
 
 
@@ -176,7 +176,7 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
     seen = returned(function(model, batch))
     besides = watch.first_change()
     if not isinstance(seen, dict):
-        raise Complaint(f"Return a dictionary, name by name. This is a `{type(seen).__name__}`.")
+        raise Complaint(f"Return a dictionary with one entry per name. This is a `{type(seen).__name__}`.")
     _named(seen)
     if not seen or all(value is None for value in seen.values()):
         raise Complaint(
@@ -215,7 +215,7 @@ def _norms(function: Callable) -> Iterator[tuple]:
         watch = Watch(model=model)
         found = returned(function(model))
         if not isinstance(found, dict):
-            raise Complaint(f"Return a dictionary, name by name. This is a `{type(found).__name__}`.")
+            raise Complaint(f"Return a dictionary with one entry per name. This is a `{type(found).__name__}`.")
         _named(found)
         case = "the first layer starved" if starved else "all layers reached"
         yield f"With {case}, the names are", ", ".join(found)
@@ -236,7 +236,7 @@ def _stepped(function: Callable) -> Iterator[tuple]:
             "The hook is there, but the parameter has not moved: does the hook take a step? `leaf = leaf - ...` makes a new tensor and gives it the name "
             "`leaf`. Write *into* the leaf, `leaf -= ...`, and then clear its `.grad`."
         )
-    yield "A single parameter, 2, after a pass that brings 3, with lr 0.1", alone.detach().clone()
+    yield "A single parameter, 2, after a pass with the gradient 3 and lr 0.1", alone.detach().clone()
     yield "and its .grad", alone.grad
     for turned, lr in ((False, 0.1), (True, 0.05)):
         yield from _stepped_by(function, turned, lr)
@@ -576,7 +576,7 @@ EXERCISES: list[Exercise] = [
         return :: When the hooks run, the loop is over, and `param` is the last parameter in all of them. Use what the hook is given.
 
         for param in params: => for param in params[:1]: :: Only the first parameter has a hook. Register one on each of them.
-        torch.optim.SGD(params, lr=lr).step()   :: No step is taken when a gradient arrives: either it is taken now, before any pass, or no hook is left on the parameters. Take it *in a hook*, and leave the hook there.
+        torch.optim.SGD(params, lr=lr).step()   :: No step is taken when a gradient arrives: either it is taken when your function is called, before any pass, or no hook is left on the parameters. Take it *in a hook*, and leave the hook there.
         param.grad = None =>                    :: The steps are taken, but `.grad` is not cleared: the next pass adds to it.
         param -= lr * param.grad => param += lr * param.grad :: The step goes uphill. Subtract it.
         lr * param.grad => param.grad           :: The step is the whole gradient. It should be `lr` times that.
