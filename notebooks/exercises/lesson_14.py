@@ -1,4 +1,4 @@
-"""Exercises of lesson 14, The NaN hunt: bad arithmetic, two uses of where, a detector, three patients, logarithms, a direction."""
+"""Exercises of lesson 14, The NaN hunt: arithmetic with inf and nan, two uses of where, a detector, three patients, logarithms, a direction."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ EXERCISES: list[Exercise] = [
         look log_zero: Try $\log 0.1$, $\log 0.001$, and so on.
         hint: Put small numbers in place of 0 and large ones in place of `inf`, in more than one way. Do the results agree?
         hint: $u \cdot \frac{1}{u}$ is 1 and $u \cdot \frac{2}{u}$ is 2, however small $u$ is.
-        hint: You may ask PyTorch: run `torch.tensor(0.0) * float('inf')` in a new cell.
+        hint: You can also try it: run `torch.tensor(0.0) * float('inf')` in a new cell.
 
         by_zero = 'a'                     :: As the divisor goes to 0, $1/u$ grows beyond every number.
         by_zero = 'c'                     :: All paths agree: $1/u$ grows beyond every number. Computers write `inf`. (For $-0$ it is `-inf`, which is infinite too.)
@@ -304,7 +304,7 @@ EXERCISES: list[Exercise] = [
         found[0] if found else None => found[0]    :: In a healthy graph the list is empty, so there is no first entry. Return `None` then.
         found[0] if found else None => found       :: Your function returns a list of
         found[0] if found else None => bool(found) :: That says whether there is one. Return its name.
-        found[0] if found else None => found[0] if len(found) > 1 else None :: One bad node is enough, and the list may be one name long. `if found`.
+        found[0] if found else None => found[0] if len(found) > 1 else None :: One bad node is enough, and the list may be one name long: `if found`.
         found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
         found[0] if found else None => None        :: It always gives `None`, so nothing is ever found. Does a pass run (`loss.backward()`)? Do you return the first of `found`? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
         instead of g is not None and not torch.isfinite(g).all():
@@ -314,7 +314,7 @@ EXERCISES: list[Exercise] = [
         g is not None and not torch.isfinite(g).any() :: `not ... .any()` is true only if *no* entry is finite. One bad entry is enough: `not ... .all()`.
         g is not None and torch.isfinite(g).all()     :: The other way round: that is true for the good gradients.
         g is None or not torch.isfinite(g).all()      :: Here `None` counts as bad. It only says that nothing was computed: `g is not None and ...`.
-        g is not None and not torch.isfinite(g)       :: A table of True and False is neither yes nor no. Reduce it to one answer: `not torch.isfinite(g).all()`.
+        g is not None and not torch.isfinite(g)       :: A tensor of True and False is neither yes nor no. Reduce it to one answer: `not torch.isfinite(g).all()`.
         True                                          :: That is always the loss's own node, because it fires first. A node is bad if something that is not finite leaves it.
         """),
     exercise(r"""
@@ -341,7 +341,7 @@ EXERCISES: list[Exercise] = [
         in_probability = 'c' :: The logarithm already gets something bad. What is $e^{200}$ in `float32`?
         in_cosine = 'a'      :: A sum of products with 0: `dot` is 0, a good number.
         in_cosine = 'b'      :: `sizes` is $5 \cdot 0 = 0$, a good number. (`v` does not need a gradient, so its root has no rule to run.)
-        finite_loss = 'b'    :: There $e^{200}$ is infinite, and $0/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
+        finite_loss = 'b'    :: There $e^{200}$ is infinite, and $1/\infty = 0$ has the logarithm $-\infty$: the loss is infinite.
         finite_loss = 'c'    :: There 0 is divided by 0: the loss is `nan`.
         """),
     exercise(r"""
@@ -356,7 +356,7 @@ EXERCISES: list[Exercise] = [
         hint: `shifted - torch.log(torch.exp(shifted).sum())`
 
         torch.log(torch.softmax(s, 0) + 1e-9) :: The small number cuts every logarithm off at about $-21$. Write the formula: nothing has to be added.
-        s.clamp(max=80) - torch.log(torch.exp(s.clamp(max=80)).sum()) :: Once they are cut off, the scores are no longer the same. Subtract the largest one from all: that changes nothing.
+        s.clamp(max=80) - torch.log(torch.exp(s.clamp(max=80)).sum()) :: The clamp changes the scores, and so the probabilities. Subtract the largest score from all: that changes no probability.
         s / s.max() - torch.log(torch.exp(s / s.max()).sum()) :: You divide by the largest, which changes the probabilities. Subtracting does not change them, since $e^{s - m} = e^s / e^m$.
         (s - s.max()) / torch.exp(s - s.max()).sum() :: You divide by the sum. A logarithm turns that into a difference: minus the *logarithm* of the sum.
         torch.log(torch.exp(s) / torch.exp(s).sum()) :: That is the definition. It is right for small scores, but $e^{200}$ overflows.
