@@ -1,4 +1,4 @@
-"""Exercises of lesson 15, gradients of gradients: a ladder, a Hessian, a product with it, Newton, a penalty, twice."""
+"""Exercises of lesson 15, gradients of gradients: a ladder, a Hessian, a product with it, Newton, a penalty, two repairs."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _penalties(with_penalty) -> Iterator[tuple]:
 
 
 def _slopes(cube, x: float) -> tuple:
-    """The first and the second derivative at x of what cube(x) gives, as the Function does it."""
+    """The first and the second derivative at x of what cube(x) gives, as the Function computes them."""
     x = torch.tensor(x, requires_grad=True)
     (g,) = torch.autograd.grad(cube(x), x, create_graph=True)
     if not g.requires_grad:
@@ -158,7 +158,7 @@ def _slopes(cube, x: float) -> tuple:
 
 
 def _repaired(Again, Both) -> Iterator[tuple]:
-    """Slopes of the cube squared, and of the second output of Both. A first derivative alone would not see the fault."""
+    """Slopes of the cube squared, and of the second output of Both. A first derivative alone would not reveal the fault."""
     if Again is ... or Both is ...:
         yield "your answer", ...
         return
@@ -237,7 +237,7 @@ EXERCISES: list[Exercise] = [
             fourth = 0  # of a constant
             x_grad = None  # autograd.grad returns its result and leaves .grad alone
         why: Each step differentiates the line above: $3x^2 + 2x$, $6x + 2$, $6$, $0$. `torch.autograd.grad` returns what it finds and writes nothing into `.grad`.
-        shows: Each rung is a derivative of the one before, and none of them touched `.grad`.
+        shows: Each rung is the derivative of the one before, and none of them touched `.grad`.
         look slope: Differentiate $x^3$ and $x^2$ separately, and add.
         look second: Differentiate the *formula* of the slope, not its number.
         look third: Differentiate the formula of the second derivative.
