@@ -179,7 +179,7 @@ EXERCISES: list[Exercise] = [
         solution: (sine, divide)
         probe: _duals
         why: The tangent of $g(a)$ is $g'(a)\,a'$. For a quotient it is $(a'b - a b')/b^2$, the rule from school with tangents instead of derivatives.
-        shows: With one rule per operation, any formula made of them can be differentiated while it is computed.
+        shows: With one rule per operation, any formula made of such operations can be differentiated while it is computed.
         look: The derivative from school, times the tangent that comes in. In a quotient both parts may move.
         hint: What is the derivative of the sine? It is multiplied by the tangent that comes in, `a[1]`.
         hint: The quotient rule from school: $(a/b)' = (a'b - ab')/b^2$.
