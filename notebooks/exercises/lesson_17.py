@@ -178,7 +178,7 @@ def _asked(function, *more) -> Iterator[tuple]:
             )
         if any(p.grad is not None for p in model.parameters()):
             raise Complaint(
-                "The number is right, but a `backward()` has also left gradients in the weights' `.grad`, and the next training "
+                "The numbers are right, but a `backward()` has also left gradients in the weights' `.grad`, and the next training "
                 "step would add to them. `torch.autograd.grad(loss, x)` asks for one tensor only."
             )
         if besides:
@@ -218,7 +218,7 @@ def _forged(forge) -> Iterator[tuple]:
 
 
 def _of_steps(seen: dict) -> str:
-    """What is wrong with a step of 0.1 from the first picture, from the distances that its pixels move."""
+    """What is wrong with a step of 0.1 from the first picture, judged by how far its pixels move."""
     got, picture = next(iter(seen.values())), _picture(0).numpy()
     if np.shape(got) != picture.shape:
         return ""
