@@ -128,7 +128,7 @@ def test_a_question_names_the_node_and_the_tensor():
     assert texts[1] == "MulBackward0 of b fires next. What gradient does it send to y?"
     x = mg.tensor(2.0, requires_grad=True)
     (first, *_) = asked(x * x, names={"x": x}).values()
-    assert first["text"].endswith("What gradient does it send to x, as its input self?")
+    assert first["text"].endswith("What gradient does it send to x (input self)?")
 
 
 def test_overwriting_what_was_in_grad_is_recognised():

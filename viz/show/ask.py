@@ -277,7 +277,7 @@ def _question(p: Pass, i: int) -> dict | None:
         kind, value = "sends", out["value"]
         asked = out.get("name") or p.name(out["to"])
         twice = sum(o["to"] == out["to"] for o in step["outgoing"]) > 1  # as in x * x
-        to = f"{asked}, as its input {out['input']}" if twice else asked
+        to = f"{asked} (input {out['input']})" if twice else asked
         of, text = f"the gradient for {to}", f"{fires} fires next. What gradient does it send to {to}?"
     right = array_of(value, finite=False)
     if value is None:
