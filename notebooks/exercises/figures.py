@@ -30,7 +30,7 @@ STYLE = f"<style>svg{{{LIGHT}fill:var(--ink)}}@media (prefers-color-scheme:dark)
 
 
 def install() -> None:
-    """From now on, show this notebook's figures this way, if matplotlib was imported. Outside IPython nothing happens."""
+    """From now on, show this notebook's figures this way, if matplotlib has been imported. Outside IPython nothing happens."""
     if "matplotlib.pyplot" not in sys.modules or "IPython" not in sys.modules:
         return
     import matplotlib

@@ -176,7 +176,7 @@ def _recorded_on(function: Callable, model: Any, batch: Any) -> Iterator[tuple]:
     seen = returned(function(model, batch))
     besides = watch.first_change()
     if not isinstance(seen, dict):
-        raise Complaint(f"Return a dictionary with one entry per name. This is a `{type(seen).__name__}`.")
+        raise Complaint(f"Return a dictionary, one entry per name. This is a `{type(seen).__name__}`.")
     _named(seen)
     if not seen or all(value is None for value in seen.values()):
         raise Complaint(
@@ -215,7 +215,7 @@ def _norms(function: Callable) -> Iterator[tuple]:
         watch = Watch(model=model)
         found = returned(function(model))
         if not isinstance(found, dict):
-            raise Complaint(f"Return a dictionary with one entry per name. This is a `{type(found).__name__}`.")
+            raise Complaint(f"Return a dictionary, one entry per name. This is a `{type(found).__name__}`.")
         _named(found)
         case = "the first layer starved" if starved else "all layers reached"
         yield f"With {case}, the names are", ", ".join(found)

@@ -68,7 +68,7 @@ def lesson_number(key: object) -> str:
     """ "3" from 3, "3", "03" or "3.2", or Unknown."""
     match = re.match(r"\s*(\d{1,2}[a-z]?)(\.|\s*$)", str(key)) if isinstance(key, str | int | float) else None
     if match is None:
-        raise Unknown('Exercises are called by a text such as "3.1": the lesson, a point, the number in it.')
+        raise Unknown('Name an exercise by a string such as "3.1": the lesson, a dot, the number in it.')
     lesson = short(match.group(1))
     if lesson not in numbers():
         known = ", ".join(numbers())

@@ -102,7 +102,7 @@ REPLIES = {
         "the Kernel menu). What you have solved is kept."
     ),
     "NameError": "Python does not know that name. Is it misspelt, or defined in a cell that has not run yet?",
-    "UnboundLocalError": "That name gets its value only further down in the same function.",
+    "UnboundLocalError": "That name has no value here yet: it gets one further down, or in a branch that did not run.",
     "AttributeError": "The value before the dot is not what the line expects. Print it, and its type.",
     "ZeroDivisionError": "Something is divided by zero. Which of the inputs is 0 there?",
     "IndexError": "The index is past the end. Print the length, or the shape, first.",
