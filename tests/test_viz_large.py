@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import threading
 import time
+import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import minigrad
 import viz
-from viz.picture import layout
+from viz.picture import engine, layout
 from viz.picture.layout import render
 
 from .viz_gallery import GALLERY
@@ -138,3 +142,30 @@ def test_a_child_process_gives_the_same_layout():
     tensors, names = GALLERY["mlp"](minigrad)
     source = viz.draw(tensors, names=names).dot.source
     assert render(source, "json0") == render(source, "json0", here=True)
+
+
+def test_threads_draw_one_after_the_other(monkeypatch):
+    """Graphviz keeps a layout in variables of its library: two layouts at once end the process. What is silenced meanwhile,
+    stderr and a class of warnings, belongs to all threads, and is itself again afterwards."""
+    inside, most = [], []
+
+    class Graph:
+        def __init__(self, string: str):
+            pass
+
+        def draw(self, **how: str) -> bytes:
+            inside.append(self)
+            most.append(len(inside))
+            time.sleep(0.01)
+            inside.remove(self)
+            return b""
+
+    monkeypatch.setattr(engine, "load", lambda: SimpleNamespace(AGraph=Graph))
+    before = os.fstat(2)[:3], list(warnings.filters)
+    threads = [threading.Thread(target=engine.layout, args=("digraph {}", "json0")) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4
+    assert (os.fstat(2)[:3], list(warnings.filters)) == before

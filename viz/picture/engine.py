@@ -10,11 +10,13 @@ import contextlib
 import importlib
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from types import ModuleType
 
 IN_BROWSER = sys.platform == "emscripten"
+ALONE = threading.Lock()  # a layout is in variables of Graphviz's library; stderr and warnings are shared
 NOT_LOADED = (
     "Graphviz cannot be loaded: {}. On Linux without a desktop, three libraries may be missing; on Debian and Ubuntu: "
     "apt-get install libglib2.0-0 libxrender1 libxext6"
@@ -27,8 +29,7 @@ def layout(source: str, form: str, prog: str = "dot") -> bytes:
     if IN_BROWSER:
         return wasm(form).layout(source, form, prog).encode()
     # fonts and label sizes: the geometry does not depend on them
-    with warnings.catch_warnings(), quiet_c_level():
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with ALONE, warnings.catch_warnings(action="ignore", category=RuntimeWarning), quiet_c_level():
         return load().AGraph(string=source).draw(format="png" if form == "gif" else form, prog=prog)
 
 
@@ -52,11 +53,10 @@ def load() -> ModuleType:
 def quiet_c_level() -> Iterator[None]:
     """Discard what C libraries write to stderr: fontconfig prints warnings about the machine's font settings there."""
     before = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
-        os.close(nowhere)
+    with open(os.devnull, "wb") as nowhere:
+        try:
+            os.dup2(nowhere.fileno(), 2)
+            yield
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
