@@ -249,10 +249,10 @@ QUESTIONS: list[Question] = [
         32.0 :: 32 is the *value* of `out`. The gradient says how fast it moves along the attached path: 6.
         """),
     question(r"""
-        8.b the gradient of b with the cut behind it
+        8.b the gradient of b with a cut after it
         truth: _grad_before_cut()
         found: Yes. The walk never gets to `b`, so nothing is computed for it: `None`.
-        missed: The walk begins at `y` and ends at the cut. `b` lies behind it: `b.grad` is `None`.
+        missed: The walk begins at `y` and ends at the cut. `b` is on the far side of it, so `b.grad` is `None`.
 
         0.0  :: A zero would be a computed answer. The walk never gets to `b`: `None`.
         40.0 :: The cut is between `b` and `y`. The walk from `y` ends there and never gets to `b`: `None`.
@@ -288,7 +288,7 @@ EXERCISES: list[Exercise] = [
         look: The result is $3y$, hidden, plus a part that is seen. What must that part be, so that the sum is $8y$?
         hint: You have $3y$ already. How much more is needed to make $8y$?
         hint: The part that you add is the one that the gradient sees. So it must not be detached.
-        hint: `y * 5`: five from the result to `y`, two from `y` to `x`, together 10.
+        hint: `y * 5`: five from the result to `y`, times two from `y` to `x`: 10.
 
         z + y * 5 => z * y * 5 :: The two parts are multiplied. They should add up to $8y$.
         x * 2 * 3 + (x * 2).detach() * 5            :: You have hidden the five and shown the three: `x.grad` is 6. It should be the other way round.
@@ -332,7 +332,7 @@ EXERCISES: list[Exercise] = [
         hint: In the last line `h.detach()` is the constant 10. So $y = 10\,b\,h$ as far as the gradient can see.
 
         both = 60.0                         :: Without `detach` it would be 30, and here even less leads back: one of the two halves.
-        both = 45.0                         :: The two halves bring 15 and nothing.
+        both = 45.0                         :: One half brings 15, the other nothing.
         weighted = 450.0                     :: `b` counts once, in $b\,h \cdot 10$: that is $3 \cdot 5 \cdot 10$.
         weighted = 600.0                     :: `a` itself is not a factor of its slope: $10 \cdot b \cdot x$.
         plain = 75.0                        :: $x$ appears only once: $b \cdot x$.
@@ -342,7 +342,7 @@ EXERCISES: list[Exercise] = [
         plain = 1                           :: 1 is where the walk begins. Two multiplications lie between it and `a`.
         plain = 0                           :: `y` moves when `a` does. A gradient of 0 would mean that it does not.
         b_frozen = 30                       :: 30 is the value of `y`, frozen or not. The question is how it moves with `a`.
-        b_frozen = 7.5                      :: That is half the right answer. Freezing `b` divides nothing: `a` gets all that it gets in the first line.
+        b_frozen = 7.5                      :: That is half the right answer. Freezing `b` divides nothing: `a` gets as much as in the first line.
         b_frozen = 1                        :: Frozen, `b` still multiplies what passes through, by 3; and $x$ comes after it.
         both = 5                            :: 5 is $x$ alone. In the attached half there is `b` on the way, as in the first line.
         both = 1                            :: 1 is what arrives at both halves of the sum. Follow it along the half that is attached.
@@ -364,7 +364,7 @@ EXERCISES: list[Exercise] = [
         b_frozen = 5                        :: The value of `b` is 3 as before, and it is still on the way to `a`. Frozen is not gone.
         block = 0                           :: There is no path to `a`, because `h` was made in the block. Nothing is computed: not even a zero.
         block = 5                           :: The walk from `y` gets to `b` and no further: `h` has no `grad_fn`.
-        both = 7.5                          :: Nothing is averaged. One half of `y` is cut, the other brings all that it has: $b$ times $x$.
+        both = 7.5                          :: Nothing is averaged. One half of `y` is cut, and the other counts in full: $b$ times $x$.
         both = 0                            :: One half is cut. The other is whole, and brings what `plain` brings.
         weighted = 30                        :: 30 is $b\,h$, the value of the first half. How fast does $10\,b\,a\,x$ change with `a`?
         weighted = 0                         :: One of the two factors `h` is attached: there is a way back, and the constant multiplies.
@@ -376,7 +376,7 @@ EXERCISES: list[Exercise] = [
         15, None, 15, None, 15, 300         :: 300 is the slope of $b\,h^2$, with both factors seen. One of them is a constant here, so the slope is half as large.
         15, None, 15, None, 15, 15          :: In the last line `h.detach()` is a constant, but a constant that *multiplies*: it is 10.
         15, None, 15, None, 15, None        :: In the last line one of the two factors `h` is attached: there is a way back.
-        10, None, 10, None, 10, 100         :: 10 is what `b` gets. For `a` it is the product of what is on its way: $x = 5$ and then $b = 3$.
+        10, None, 10, None, 10, 100         :: 10 is what `b` gets. `a` gets the product of the factors on its own path: $b = 3$ and $x = 5$.
         3, None, 3, None, 3, 30             :: That is what arrives at `h`. From `h` to `a` it is multiplied by $x = 5$.
         """),
     exercise(r"""
@@ -390,8 +390,8 @@ EXERCISES: list[Exercise] = [
         hint: `requires_grad_` takes one argument: should it ask, True or False?
         hint: The lines below need no change. A `no_grad` or `detach` there would starve `first`.
 
-        param.requires_grad_(False) => pass ;; torch.tanh(middle(torch.tanh(first(x)))) => torch.no_grad()(lambda h: torch.tanh(middle(h)))(torch.tanh(first(x))) :: The middle gets nothing, and neither does the *first*: `no_grad` around it, or `detach` behind it, cuts the path. Turn off its parameters.
-        h = torch.tanh(middle(torch.tanh(first(x)).detach())); return (last(h) ** 2).mean() :: The cut is in front of the middle layer: so the first layer starves, and the middle one still learns.
+        param.requires_grad_(False) => pass ;; torch.tanh(middle(torch.tanh(first(x)))) => torch.no_grad()(lambda h: torch.tanh(middle(h)))(torch.tanh(first(x))) :: The middle gets nothing, and neither does the *first*: `no_grad` around the middle layer, or `detach` after it, cuts the path. Turn off the flag of its parameters.
+        h = torch.tanh(middle(torch.tanh(first(x)).detach())); return (last(h) ** 2).mean() :: The cut comes before the middle layer: the first layer starves, and the middle one still learns.
         middle.parameters() => [*first.parameters(), *last.parameters()] :: The other way round: you have frozen those that should learn.
         middle.parameters() => first.parameters() :: You have frozen `first`. Look at whose parameters the loop goes through.
         middle.parameters() => last.parameters()  :: You have frozen `last`. Look at whose parameters the loop goes through.
@@ -455,7 +455,7 @@ EXERCISES: list[Exercise] = [
         backbone = 'a'             :: `no_grad` around a layer in the middle starves all the layers before it. For weights that should not change, there is a flag.
         backbone = 'b'             :: `detach` after a layer in the middle starves all the layers before it. For weights that should not change, there is a flag.
         backbone = 'd'             :: `set_grad_enabled(False)` around a layer is a `no_grad` block: it starves all the layers before it.
-        backbone = 'e'             :: `inference_mode` around a layer in the middle cuts the path to all the layers before it, and a layer right behind it refuses to keep its result. All the other layers should train.
+        backbone = 'e'             :: `inference_mode` around a layer in the middle cuts the path to all the layers before it, and a layer right after it refuses to keep its result. All the other layers should train.
         validate = 'b'             :: `detach` is for one value. A whole validation has thousands; switch off a *stretch of code*.
         validate = 'c'             :: You would have to freeze every weight, and unfreeze it after each epoch. Switch off a *stretch of code*.
         validate = 'd'             :: `set_grad_enabled(False)` would work here as well. It is made for a flag that is sometimes True; for a stretch that is never recorded there is a simpler one.
@@ -473,22 +473,22 @@ EXERCISES: list[Exercise] = [
         8.6 train behind a cut
         solution: step_behind_a_cut
         probe: _cut_probe
-        why: `detach` behind `two` removes the way back to `two` and to `one`. Their gradients stay `None`, and the optimizer skips them; `three` comes after the cut, and learns.
+        why: `detach` after `two` removes the way back to `two` and to `one`. Their gradients stay `None`, and the optimizer skips them; `three` comes after the cut, and learns.
         shows: The exercise asks for zero gradients, and you found `None`: a starved layer stays as it is.
         look: Two blanks: what goes into `three`, and the two calls after the loss.
-        hint: The first blank is the second layer, its `tanh`, and the cut behind it.
+        hint: The first blank is the second layer, its `tanh`, and then the cut.
         hint: After the loss: backward, then the optimizer's step.
         hint: `torch.tanh(two(h)).detach()`
 
         torch.tanh(two(h)).detach() => torch.tanh(two(h)) :: Nothing is cut: all three layers learn. Put `.detach()` after layer `two`.
-        torch.tanh(two(h)).detach() => torch.tanh(two(h.detach())) :: The cut is in *front* of `two`, so `two` still learns. It should come after `two`.
+        torch.tanh(two(h)).detach() => torch.tanh(two(h.detach())) :: The cut comes *before* `two`, so `two` still learns. It should come after `two`.
         torch.tanh(two(h)).detach() => two(h).detach()    :: The cut is right; the `tanh` between `two` and `three` is missing, so the loss is different.
         torch.tanh(two(h)).detach() => h.detach()         :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
         optimizer.step() => :: The gradients are there, but no step was taken: `optimizer.step()` is missing.
         torch.tanh(two(h)).detach() => torch.tanh(h).detach() :: Layer `two` is left out of the computation. It should run, but nothing should lead back through it.
         optimizer.step() => optimizer.zero_grad() :: The second call is `optimizer.step()`. `zero_grad` has already run, at the beginning; here it clears what the step needs.
-        loss.backward() =>    :: No backward pass has run: before it can step, the optimizer needs gradients.
-        loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward() :: The step comes before the backward pass, when all gradients are `None`. The other way round.
+        loss.backward() =>    :: No backward pass has run. The optimizer needs gradients before it can step.
+        loss.backward() => optimizer.step() ;; optimizer.step() => loss.backward() :: The step comes before the backward pass, when all gradients are `None`. It should be the other way round.
         loss.backward() => loss.backward(); optimizer.zero_grad() :: The gradients are cleared between the backward pass and the step: the step finds nothing.
 
         for param in [*one.parameters(), *two.parameters()]:
