@@ -176,7 +176,7 @@ EXERCISES: list[Exercise] = [
         hint: With $\text{lr} = 0.1$ the slope at 5 is 10, and the step is 1.
         hint: For several steps, take one after the other, each with the slope where you are.
 
-        slow = 3.2   :: $0.8^2 \cdot 5$ is the error after two steps. `slow` is after one.
+        slow = 3.2   :: $0.8^2 \cdot 5$ is $w$ after two steps. `slow` is after one.
         edge = -15   :: $3 \cdot (-5)$? Each of the three steps multiplies by the factor: $(-1)^3$.
         wild = 6     :: $1.2 \cdot 5$ is the distance from 0 after one step. The second step multiplies once more.
         slow = 0.0   :: That is where $\text{lr} = 0.5$ leads. A tenth of the slope is a step of 1.
@@ -193,7 +193,7 @@ EXERCISES: list[Exercise] = [
         edge = -2.5  :: Nothing is halved: the step is 10 long, from 5 to the other side.
         wild = 0.0   :: With $\text{lr} = 0.5$ $w$ would be at the bottom. With 1.1 it jumps over the bottom.
         wild = 14.4  :: Twice what it should be: from $-6$ the step is $1.1 \cdot 12$.
-        wild = 3.6   :: Half of what it should be: from $-6$ the step is $1.1 \cdot 12$, not half of that.
+        wild = 3.6   :: Half of what it should be: from $-6$ the step is $1.1 \cdot 12$.
         wild = 6.2   :: That is 1 too little: from $-6$ the step is $1.1 \cdot 12 = 13.2$ long.
         wild = 1.0   :: The factor is $-1.2$, and you multiply by it twice: $5 \cdot (-1.2)^2$.
         wild = 1.44  :: That is the factor of both steps together. Where does it put 5?
@@ -249,7 +249,7 @@ EXERCISES: list[Exercise] = [
         plain = 2.56     :: Both steps go down: $2 \cdot 0.8 \cdot 0.8$.
         plain = 0.64     :: The two steps are 0.4 and 0.32. Subtract them from 2.
         plain = 1.0      :: The first step is 0.4, not 1: a tenth of the gradient 4.
-        momentum = 0.0   :: It does not get there in two steps: the second one is 0.68 long.
+        momentum = 0.0   :: It does not get to 0 in two steps: the second one is 0.68 long.
         momentum = 1.0   :: The second step is a tenth of the velocity $0.9 \cdot 4 + 3.2$, and it starts from 1.6.
         momentum = 0.46  :: Nothing is halved: subtract a tenth of the velocity from 1.6.
         momentum = 1.84  :: The velocity is 6.8 by then. A tenth of that is subtracted from 1.6.
@@ -274,7 +274,7 @@ EXERCISES: list[Exercise] = [
         plain = 1.62     :: The slope of $w^2$ is $2w$, not $w$.
         momentum = 1.28  :: The velocity is missing: it remembers the first gradient, 4.
         momentum = 0.88  :: Nine tenths of the old velocity, not the whole of it: $0.9 \cdot 4 + 3.2$.
-        momentum = 0.52  :: The velocity was 4, not the step 0.4 nor the place 2; and $w$ is 1.6 by then.
+        momentum = 0.52  :: The second step starts from 1.6, and is a tenth of the velocity $0.9 \cdot 4 + 3.2$.
         momentum = 1.24  :: The new gradient is missing: $0.9 \cdot 4 + 3.2$.
         momentum = 1.568 :: Momentum *adds* the new gradient whole. It is Adam that keeps averages, with a tenth of each new gradient.
         momentum = 1.6   :: That is after one step.
@@ -377,7 +377,7 @@ EXERCISES: list[Exercise] = [
 
         momentum * velocity + g => velocity + momentum * g :: Momentum multiplies the old velocity, not the new gradient.
         g + decay * w => g * decay * w :: The decay is *added* to the gradient.
-        (w - lr * (momentum * velocity + g + decay * w**2), momentum * velocity + g + decay * w**2) :: The square of the weight belongs in a *loss*. The gradient gets its slope: `decay * w`.
+        (w - lr * (momentum * velocity + g + decay * w**2), momentum * velocity + g + decay * w**2) :: The square of the weight belongs in the *loss*, as `decay / 2 * w**2`. The gradient gets the slope of that: `decay * w`.
         (w - lr * (momentum * velocity + g), momentum * velocity + g) :: The decay is missing: `decay * w` is added to the gradient.
         (w - lr * (velocity + g + decay * w), velocity + g + decay * w) :: That keeps all of the old velocity. `momentum` says how much of it to keep.
         (w - lr * momentum * velocity, momentum * velocity) :: The gradient is missing: the velocity is a part of what it was *plus* the gradient.
@@ -483,7 +483,7 @@ EXERCISES: list[Exercise] = [
         even = -1         :: The second mini-batch is half of the four. The other half gives 3.
         even = 0.5        :: That divides by 4, but each mini-batch has two examples: $(2 \cdot 3 - 2 \cdot 1)/4$.
         uneven = 1        :: That is the mean of the two mini-batches. Here the first one has three of the four examples, so it counts more.
-        uneven = 4        :: That gives each mini-batch the same weight, or divides by 2. There are four examples: $(3 \cdot 3 - 1)/4$.
+        uneven = 4        :: That divides by 2. There are four examples: $(3 \cdot 3 - 1)/4$.
         uneven = 1.5      :: The first mini-batch brings three quarters of 3, the second a quarter of $-1$.
         uneven = 8        :: That is the gradient of the *sum* over the four examples. The loss is their mean.
         uneven = 0        :: The weights are swapped: it is the first mini-batch, with the 3, that has three examples.
