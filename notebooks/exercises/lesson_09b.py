@@ -90,7 +90,7 @@ class _Watched(torch.optim.SGD):
 
     def step(self, closure=None):
         loss = None
-        if closure is not None:  # PyTorch's other form: the closure clears, computes and goes backward
+        if closure is not None:  # PyTorch's other form: the closure clears, computes and calls backward
             with torch.enable_grad():
                 loss = closure()
         empty = self.bias.grad is None or not bool((self.bias.grad != 0).any())
@@ -104,7 +104,7 @@ class _Watched(torch.optim.SGD):
             return "No backward pass runs, so nothing fills `.grad`. `loss.backward()` is missing."
         if not self.found and not torch.equal(self.bias.detach(), self.began):
             return (
-                "Something other than the optimizer passed to your function moved the weights. Use `optimizer`, the argument: "
+                "The weights moved, but not by a step of the optimizer that was passed to your function. Use `optimizer`, the argument: "
                 "an optimizer made inside the function has neither its learning rate nor its memory."
             )
         if not self.found:
@@ -273,7 +273,7 @@ def _show_probe(function) -> Iterator[tuple]:
         if shown.grad_fn is not None:
             raise Complaint("The values are right, and `h` is unchanged. But what you return has a history.")
         h.sum().backward()
-        yield "x.grad behind `h`", x.grad
+        yield "x.grad after a pass through `h`", x.grad
 
 
 @torch.no_grad()
@@ -559,7 +559,7 @@ EXERCISES: list[Exercise] = [
         torch.nn.functional.cross_entropy(scores, labels) => (scores.argmax(1) != labels).float().mean() :: There is still no path back to the scores
         torch.nn.functional.cross_entropy(scores, labels) => _share_of_wrong(scores, labels).requires_grad_(True) :: Now the loss requires a gradient, but as a leaf
         cross_entropy(torch.softmax(scores, 1), labels) :: `cross_entropy` applies the softmax itself. Applied twice, it flattens the probabilities and the gradients.
-        cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. You need its mean, or the step would depend on the size of the batch.
+        cross_entropy(scores, labels, reduction="sum") :: That is the sum over the rows. Take the mean, or the step depends on the size of the batch.
         torch.log_softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: The sign is wrong: that goes *up* when the right class becomes more probable, and a loss must go down.
         -torch.log_softmax(scores, 1).mean()         :: That is the mean over all classes. Only the right one of each row counts.
         -torch.softmax(scores, 1)[torch.arange(len(labels)), labels].mean() :: There is a slope, but the logarithm is missing: where the right class is very improbable, the slope is almost 0.
@@ -581,7 +581,7 @@ EXERCISES: list[Exercise] = [
         solution: to_show
         probe: _show_probe
         why: `h.detach() - ...` computes a *new* tensor. Only `-=` would have written into the memory of `h`.
-        shows: The backward pass behind `h` works, and the picture has its numbers.
+        shows: The backward pass through `h` works, and the plot has its numbers.
         look: The values of `h`, each minus the mean of all.
         hint: What is the difference between `a -= b` and `a - b`?
         hint: Without history: detach first. Without writing: no `-=`, and no method whose name ends in `_`.
