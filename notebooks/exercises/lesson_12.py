@@ -239,11 +239,11 @@ EXERCISES: list[Exercise] = [
         instead of positive * upstream * ctx.alpha, None:
         * ctx.alpha => :: That is the rule of the plain ReLU. Where `x` is positive the slope is alpha.
         upstream * => :: That is the local derivative alone. Multiply it by what arrives, `upstream`.
-        upstream * ctx.alpha, None                    :: That passes it on everywhere. Where `x` is not positive the result does not change: 0.
+        upstream * ctx.alpha, None                    :: That passes `upstream` on everywhere. Where `x` is not positive the result does not change: 0.
         upstream * ctx.alpha * x * _on(x > 0, upstream), None :: That multiplies by the *value* of `x` as well. The slope is alpha, however large `x` is.
-        (x > 0) => (x < 0) :: It is the other way round: pass it on where `x` is *positive*.
+        (x > 0) => (x < 0) :: It is the other way round: pass `upstream` on where `x` is *positive*.
         (x > 0) => (x >= 0) :: Nearly. At exactly 0 the slope should be 0: `x > 0`, not `x >= 0`.
-        (x > 0) => (x != 0) :: `x != 0` is true for negative `x` as well. Pass it on only where `x` is positive.
+        (x > 0) => (x != 0) :: `x != 0` is true for negative `x` as well. Pass `upstream` on only where `x` is positive.
         upstream * torch.relu(x), None                :: That is upstream times the *value* of the ReLU. You need the slope: alpha or 0.
         upstream * ctx.alpha**2 * _on(x > 0, upstream), None :: You multiply by alpha twice.
         ctx.alpha * _on(x > 0, upstream) * upstream.sum(), None :: Each entry is multiplied by its own part of `upstream`, not by the sum of all.
@@ -294,7 +294,7 @@ EXERCISES: list[Exercise] = [
         upstream * torch.roll(x, -1) + torch.roll(upstream * x, 2) :: That moves it two places. With three numbers that is the same as one place to the left.
         upstream * torch.roll(x, -1) + torch.roll(upstream, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: the left neighbour's product comes from `torch.roll(upstream * x, 1)`.
         upstream * torch.roll(x, 1) + torch.roll(upstream * x, 1) :: The first part is multiplied by the wrong neighbour: in its own product `x` was multiplied by the one to the *right*, `torch.roll(x, -1)`.
-        upstream * torch.roll(x, -1) + x            :: Each entry is in two products, and each brings what *arrived* at it times the other factor. Your second part has nothing that arrived in it.
+        upstream * torch.roll(x, -1) + x            :: Each entry is in two products, and each product brings what *arrived* at it times the other factor. Your second part has nothing that arrived in it.
         """),
     exercise(r"""
         12.3 read the report
