@@ -57,7 +57,7 @@ def _boxed(kind: Any) -> Iterator[tuple]:
 
     def refused(*whatever: Any) -> Any:
         raise Complaint(
-            "`torch.sinh` is an operation that the machine knows already, so there is no black box. Here the forward is NumPy's: "
+            "`torch.sinh` is an operation that the engine knows already, so there is no black box. Here the forward is NumPy's: "
             "`np.sinh(x.numpy())`."
         )
 
@@ -140,7 +140,7 @@ EXERCISES: list[Exercise] = [
         solution: Sinh
         probe: _boxed
         why: Inside `forward` nothing is recorded, so `x.numpy()` is allowed. The rule is upstream times $\cosh x$, by NumPy or not. If NumPy computes it, write `once_differentiable` above it.
-        shows: The machine has never seen inside the box, and the gradient flows through it.
+        shows: The engine has never seen inside the box, and the gradient flows through it.
         look: Forward: `np.sinh` of the numbers, as a tensor. Backward: what arrives, times $\cosh x$.
         hint: Forward, three things: save `x`, call `np.sinh(x.numpy())`, and turn the result into a tensor.
         hint: Backward: fetch `x` as in `Square`. The slope of sinh is cosh.
@@ -152,7 +152,7 @@ EXERCISES: list[Exercise] = [
         np.sinh => np.cosh          :: The forward computes cosh. That is the slope; the value is `np.sinh`.
         ctx.save_for_backward(x) => :: The bag is empty. The forward must pack what the backward needs: `ctx.save_for_backward(x)`.
         ctx.save_for_backward(x) => ctx.save_for_backward(x.numpy()) :: A NumPy array does not go into the bag. Save the tensor `x`, and call `.numpy()` in the backward.
-        torch.from_numpy(np.sinh(x.numpy())) => torch.sinh(x) :: `torch.sinh` is an operation that the machine knows already
+        torch.from_numpy(np.sinh(x.numpy())) => torch.sinh(x) :: `torch.sinh` is an operation that the engine knows already
         ctx.save_for_backward(x) => ;; (x,) = ctx.saved_tensors => x = (lambda x: x)(*ctx.saved_tensors) :: Nothing was saved, so there is nothing to unpack. The forward must pack what the backward needs: `ctx.save_for_backward(x)`.
         instead of upstream * torch.from_numpy(np.cosh(x.numpy())):
         upstream * torch.cosh(upstream)                :: The slope is taken at `x`, the input of the forward. `upstream` only multiplies it.
@@ -175,7 +175,7 @@ EXERCISES: list[Exercise] = [
         solution: Sign
         probe: _probe([[0.3, -1.7, -0.6, 1.4], [1.0, -1.0, 0.0, -3.0]])
         why: Forward the sign, backward a gate: what arrives where $|x| \le 1$, 0 elsewhere. It is not the slope of the sign, and yet networks train with it.
-        shows: The true slope is 0 nearly everywhere. Yours is a chosen gradient: useful near the edge, zero far from it.
+        shows: The true slope is 0 nearly everywhere. Yours is a chosen gradient: useful near the jump, zero far from it.
         look: What arrives, times 1 where $|x| \le 1$ and 0 elsewhere.
         hint: Forward: `torch.sign`, and save `x`.
         hint: Backward: the same trick as in `ScaledReLU`, with another condition on `x`.
@@ -190,11 +190,11 @@ EXERCISES: list[Exercise] = [
         instead of upstream * (abs(x) <= 1).to(upstream.dtype):
         upstream * x * (abs(x) <= 1)                 :: That multiplies what arrives by `x`. Inside the gate it should pass unchanged.
         upstream * torch.sign(x)                     :: That flips the sign of what arrives where `x` is negative. Inside the gate it should pass unchanged.
-        upstream                                     :: That passes it on everywhere. Outside $|x| \le 1$ it should be 0.
-        torch.zeros_like(upstream)                   :: That is the true slope of the sign: 0. Here you need a false one, near the edge.
+        upstream                                     :: That passes `upstream` on everywhere. Outside $|x| \le 1$ the gradient should be 0.
+        torch.zeros_like(upstream)                   :: That is the true slope of the sign: 0. Here you need a false one, near the jump.
         upstream * => :: That is the gate alone. Multiply what arrives by it.
-        abs(x) <= 1 => abs(x) > 1 :: The other way round: inside $|x| \le 1$ it passes, outside it is 0.
-        abs(x) <= 1 => abs(x) < 1 :: Nearly. At exactly 1 and $-1$ it passes: `<=`.
+        abs(x) <= 1 => abs(x) > 1 :: It is the other way round: `upstream` passes where $|x| \le 1$; elsewhere the gradient is 0.
+        abs(x) <= 1 => abs(x) < 1 :: Nearly. At exactly 1 and $-1$ the gate is open: `<=`.
         abs(x) => x :: `x <= 1` lets all negative numbers through. The condition is on $|x|$.
         abs(x) => abs(upstream) :: The gate looks at what *arrives*. It should look at `x`.
         upstream.clamp(-1, 1)                        :: That clips what arrives. The gate depends on `x`, and passes on what arrives unchanged.
@@ -207,7 +207,7 @@ EXERCISES: list[Exercise] = [
         abs(upstream) * _on(abs(x) <= 1, upstream)   :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
         upstream * torch.relu(1 - abs(x))            :: That gate closes slowly, like a tent. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
         upstream * (1 - torch.tanh(x) ** 2)          :: That is the slope of the tanh, a soft gate. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
-        torch.where(abs(x) <= 1, upstream, x)        :: Outside the gate that sends on `x` itself. It should send 0.
+        torch.where(abs(x) <= 1, upstream, x)        :: Outside the gate that passes on `x` itself. It should pass on 0.
         upstream * _on(x > 0, upstream)              :: That is the gate of a ReLU. Here the gate is open wherever $|x| \le 1$, on both sides of 0.
         upstream / abs(x)                            :: $x/|x|$ is the sign, but that is the forward. Backward, the gradient passes unchanged where $|x| \le 1$, and is 0 elsewhere.
         """),
