@@ -77,7 +77,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         0.a the gradient of y = 3 * x at x = 2
         truth: slope(lambda x: 3 * x, 2.0)
-        found: Yes. Every step of $x$ is a step three times as long in $y$, wherever $x$ is.
+        found: Yes. Every step in $x$ makes a step three times as long in $y$, wherever $x$ is.
         missed: The gradient is the 3: when $x$ goes up by a little, $y$ goes up by three times as much.
 
         6.0  :: 6 is the *value* of $y$. The gradient says how fast $y$ changes: 3 per unit of $x$.
@@ -98,7 +98,7 @@ EXERCISES: list[Exercise] = [
         hint: What is $7x$ at $x = 2$, and what is it at $x = 3$?
         hint: It goes from 14 to 21 while $x$ goes up by 1.
 
-        0.7 :: How far does $x$ go, from 2 to 3? By 1, not by 10.
+        0.7 :: From 2 to 3, $x$ goes up by 1, not by 10.
         6.0   :: 6 was the value of $3x$, in the lesson above. Here $x$ is multiplied by a different factor, and the question is not about the value.
         7 / 3 :: $7/3$: nothing is divided. When $x$ goes up by 1, how far does $7x$ go up?
         14.0  :: 14 is the value of $y$ at $x = 2$. How much does it *grow* when $x$ goes from 2 to 3?
@@ -124,7 +124,7 @@ EXERCISES: list[Exercise] = [
         names: ("f",)
         probe: slope_of_f
         diagnose: straight_or_not
-        why: The factor in front of $x$ is the slope. Anything added to it, as in $-5x + 100$, moves the line and leaves the slope as it is.
+        why: The factor in front of $x$ is the slope. A constant that is added, as in $-5x + 100$, moves the line and leaves the slope as it is.
         shows: Whatever $x$ is, a step to the right takes your $y$ five times as far down.
         look: Which number multiplies `x`, and does anything else depend on `x`?
         hint: Which number in `3 * x` made the gradient 3?

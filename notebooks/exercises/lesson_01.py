@@ -25,7 +25,7 @@ def sigmoid_slope(t):
 def slopes_by(answer: Any) -> Iterator[tuple[str, Any]]:
     """Probe: the learner's slopes of five functions, and the points at which they are evaluated.
 
-    No h is a power of 2 and the first function has no symmetry; otherwise different mistakes would look alike.
+    The functions, points and sizes of h are chosen so that different mistakes give different slopes.
     """
     for formula, f, x, h in (
         ("x**3 - 2 * x", lambda x: x**3 - 2 * x, 3.0, 0.3),

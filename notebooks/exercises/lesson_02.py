@@ -263,7 +263,7 @@ FACTS = {
         "h": "`h` is the product of 0.1 and a tensor that asks: its way back was recorded.",
     },
 }
-"""What to say to a wrong letter: of the list in which it is wrong, and of no other."""
+"""The reply to a wrong letter, for each list and tensor: it is about that list alone."""
 
 
 def _one_letter_wrong() -> Iterator[Wrong]:
@@ -355,7 +355,7 @@ EXERCISES: list[Exercise] = [
         (torch.exp(p * q) + p).sum()                :: All the functions are there, but in a different order: in the picture the addition comes before the exponential.
         torch.exp(p * p + q).sum()                  :: Almost: the leaves are swapped. To which two leaves do the arrows of `MulBackward0` lead?
         torch.exp(p * q - p).sum()                  :: A difference would leave a `SubBackward0`. What is in the picture between the product and the exponential?
-        torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, and neither does a value that `detach` cut off. In the picture it leads to a leaf.
+        torch.exp(p * q + p.detach()).sum()         :: The addition has lost an arrow: a plain number has none, and neither does a value that `detach` cut off. In the picture that arrow leads to a leaf.
         (p * torch.exp(q + p)).sum()                :: The right functions, but in a different order: in the picture the *exponential* goes into the sum, and the product into the addition.
         (p * torch.exp(q)).sum()                    :: Your exponential is applied to `q` alone. In the picture it comes after the addition.
         torch.exp(p + q * q).sum()                  :: Both arrows of your product lead to `q`. In the picture they lead to `p` and to `q`.

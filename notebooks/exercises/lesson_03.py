@@ -182,7 +182,7 @@ EXERCISES: list[Exercise] = [
         why: `y[i, j]` adds up `x[i, k] * w[k, j]` over $k$. So `w[k, j]` is multiplied by `x[i, k]`, and $\bar w = x^\top \bar y$; `x[i, k]` is multiplied by `w[k, j]`, and $\bar x = \bar y\, w^\top$. The shapes allow nothing else.
         shows: Each factor gets what arrived times *the other factor*, as with numbers. The transposes only make the shapes fit.
         look: Each factor gets what arrived times *the other factor*; let the shapes tell you where a transpose belongs.
-        hint: With numbers, $y = x w$: the gradient of $x$ is `upstream * w`, that of $w$ is `upstream * x`. The same two pairs here.
+        hint: With numbers, $y = x w$: the gradient of $x$ is `upstream * w`, that of $w$ is `upstream * x`. Here the pairs are the same.
         hint: `x` is (1, 2), `w` is (2, 3), `upstream` is (1, 3). Which product of `upstream` and `w.T` is (1, 2)?
         hint: The gradient of `w` must be (2, 3): a (2, 1) times a (1, 3). `x.T` is a (2, 1).
 
@@ -223,8 +223,8 @@ EXERCISES: list[Exercise] = [
             x_grad = None                   # x did not ask
         rtol: 0.02
         setup: "w, b, x = torch.tensor([1.5]), torch.tensor([0.3]), torch.tensor([2.0]); a = torch.sigmoid(x * w + b)"
-        why: Four nodes, four multiplications: each line takes the line above it and multiplies by one local derivative.
-        shows: You have carried a gradient through four nodes. The machine does nothing else.
+        why: Upstream times local, node by node: the power and the subtraction lead to `grad_a`, and each of the next three lines goes through one more node.
+        shows: You have carried a gradient through five nodes. The machine does nothing else.
         look grad_a: Begin at the loss with 1.0: what is the derivative of $(a - 1)^2$ with respect to $a$?
         look grad_z: It is the line above, times the local derivative of the sigmoid.
         look grad_b: `b` was added: what does an addition do with what arrives?
@@ -258,7 +258,7 @@ EXERCISES: list[Exercise] = [
         grad_w = -0.0073218                          :: You multiplied by `w` as well. A product gives each factor *the other one*, and only that: $x = 2$.
         grad_a = -2.0                                :: $2(a - 1)$ at $a = 0$ would be $-2$. What is `a`?
         grad_a = 1.92886                             :: That is $2a$. What is squared is $a - 1$.
-        grad_z = -0.0012203                          :: That is half the right answer, which is what arrives, times $a(1 - a)$. Nothing is averaged or divided on the way.
+        grad_z = -0.0012203                          :: That is half the right answer. What arrives is multiplied by $a(1 - a)$, and nothing is averaged or divided on the way.
         grad_z = -0.071142                           :: That is what arrives, passed on as it is. The sigmoid multiplies it by $a(1 - a)$.
         grad_z = -0.0025307                          :: You multiplied by $1 - a$ alone. The local derivative of the sigmoid is $a(1 - a)$.
         grad_b = -0.0012203                          :: An addition does not divide what arrives between its two inputs: both get all of it.

@@ -182,7 +182,7 @@ QUESTIONS: list[Question] = [
         4.a the gradient of x in the diamond
         truth: slope(lambda x: (y := x * x) + 1 + y * 2, 2.0)
         found: Yes: $c = 3y + 1 = 3x^2 + 1$, and its slope is $6x = 12$.
-        missed: Put the lines together: $c = 3y + 1 = 3x^2 + 1$. The slope is $6x$, at 2 it is 12.
+        missed: Put the lines together: $c = 3y + 1 = 3x^2 + 1$. The slope is $6x$: at 2 it is 12.
 
         4.0  :: 4 is what comes through `a` alone. The path through `b` brings 8 more.
         8.0  :: 8 is what comes through `b` alone. The path through `a` brings 4 more.
@@ -382,7 +382,7 @@ EXERCISES: list[Exercise] = [
         4.6 swap two lines
         solution:
             answer = "b"
-        why: `a` is now made after `b`, so its number is the higher one, and among the ready nodes it goes first. `y` waits for both and adds: $1 + 2 = 2 + 1$.
+        why: `a` is now made after `b`, and of the ready nodes the one that was made last goes first. `y` waits for both and adds: $1 + 2 = 2 + 1$.
         shows: Among nodes that are ready the order does not matter (with three parts or more the last digit may differ). An engine that waits gives 12 either way.
         hint: Which of the ready nodes does the machine take first?
         hint: Make the diamond with the two lines swapped and `print(viz.trace(c))`. Compare the column *receives*.

@@ -75,8 +75,8 @@ def _pieces(accumulate) -> Iterator[tuple]:
 
 
 ASKS_ALREADY = (
-    "`{}` asks for a gradient to be computed, and for the `y` that was passed in it already is. It is not a leaf, so nothing keeps "
-    "its gradient: call `y.retain_grad()` before the pass."
+    "`{}` asks for a gradient to be computed. That of the `y` that was passed in is computed already, but `y` is not a leaf, so "
+    "nothing keeps its gradient: call `y.retain_grad()` before the pass."
 )
 KEPT_BACK = {
     "retain_grad": {
@@ -94,7 +94,7 @@ KEPT_BACK = {
     },
     "clone": {CALLED: "A clone made now is not what `z` was computed from. The gradient reaches `y` itself."},
 }
-"""Exercise 5.3: what was done, as the learner's code shows it, if y.grad is empty afterwards."""
+"""Exercise 5.3: the replies if y.grad is empty afterwards, by the names that the learner's code uses and how it uses them."""
 
 
 def _middle(function) -> Iterator[tuple]:
@@ -300,7 +300,7 @@ EXERCISES: list[Exercise] = [
         why: The mean over everything is the mean of the pieces' means, if all pieces are equally long. So each counts for `1 / len(xs)`.
         shows: In 4 pieces, in 3 or in one: the same gradient. This is how to train on a batch that does not fit into memory.
         look: After the loop, `w.grad` is what one pass over the whole batch would leave: each piece contributes its share.
-        hint: Without the factor, the four means are *added*. What must each be multiplied by, so that their sum is their mean?
+        hint: Without the factor, the means of the pieces are *added*. What must each be multiplied by, so that the sum becomes the mean of the whole batch?
         hint: How many pieces are there? It is the length of one of the arguments.
         hint: Fill in `1 / len(xs)`.
 

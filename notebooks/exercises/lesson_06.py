@@ -91,7 +91,7 @@ def _unbroadcast_cases() -> list[tuple]:
 
 
 def _short(grad, shape):
-    """The library's own way, in one line."""
+    """Another right answer: sum over all of the axes at once, then reshape."""
     front = grad.dim() - len(shape)
     axes = [*range(front), *(front + i for i, size in enumerate(shape) if size == 1)]
     return (grad.sum(axes) if axes else grad).reshape(shape)

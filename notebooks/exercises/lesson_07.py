@@ -18,9 +18,9 @@ from .sheet import exercise, question
 from .tiny_engine import Tensor, diamond
 from .values import describe
 
-MANY = 20_000  # firings, on graphs of a dozen nodes
+MANY = 20_000  # firings, on graphs of at most 11 nodes
 TOO_MANY = (
-    "Your engine was stopped after 20,000 firings, but the graph has only a dozen nodes. Take each node *out* of `ready` when it is fired "
+    "Your engine was stopped after 20,000 firings, but the graph has fewer than a dozen nodes. Take each node *out* of `ready` when it is fired "
     "(`choose` does), and put it in once: when its count is 0."
 )
 DEEP = 3000  # operations in a row: more than Python's recursion limit
@@ -544,7 +544,7 @@ EXERCISES: list[Exercise] = [
         hint: A parent that you meet for the first time starts at 0 and goes on the list `todo`; one that you have met before does not.
         hint: `if parent not in waiting:` then `waiting[parent] = 0` and `todo.append(parent)`. Then, in any case, `waiting[parent] += 1`.
 
-        if parent not in waiting: => if True: ;; waiting[parent] = 0 => waiting.setdefault(parent, 0) :: Its consumers were counted once for each path that leads there. Put a node on the list only when you meet it for the *first* time.
+        if parent not in waiting: => if True: ;; waiting[parent] = 0 => waiting.setdefault(parent, 0) :: The consumers of a node were counted once for each path that leads there. Put a node on the list only when you meet it for the *first* time.
         for parent, _ in node.next_functions => for parent, _ in dict(node.next_functions).items() :: `x * x` is one node that sends `x` *two* gradients. Count the edges, not the nodes.
         waiting[parent] = 0 => waiting[parent] = 1 ;; waiting[parent] += 1 => pass :: A node that you have met before gets another gradient from this one: its count goes up by 1 at every edge.
         todo.append(parent) => todo.append(parent); continue                    :: The counts are one too low: the edge by which you first reach a node counts as well.
@@ -574,7 +574,7 @@ EXERCISES: list[Exercise] = [
         solution: engine.run
         probe: run_probe
         why: A node goes into `ready` at the moment when its count reaches 0, and that happens once. By then everything it should receive has been added up. So each node fires once, with the whole sum.
-        shows: Your engine finds 12 on the diamond, fires each node once on a graph with 1024 paths, and handles twenty random graphs and 3000 operations in a row. This is PyTorch's engine, without the threads.
+        shows: Your engine finds 12 on the diamond, fires each node once on a graph with 1024 paths, and handles twenty random graphs and 3000 operations in a row. This is the algorithm of PyTorch's engine, on one thread.
         hint: Begin with the outer loop: it is folded into the text above the cell. Then four steps remain for each parent.
         hint: Adding: if something has arrived at `parent` already, `arrived[parent] = arrived[parent] + part`; if not, `arrived[parent] = part`.
         hint: `waiting[parent] -= 1`, and then `if waiting[parent] == 0: ready.append(parent)`. Both belong inside the `for`.
@@ -602,7 +602,7 @@ EXERCISES: list[Exercise] = [
         arrived = {root: grad}
         for node in sorted(distance, key=distance.get):
             for parent, part in engine.parts_of(node, arrived[node]):
-                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all its paths are equally long. Where a short path and a long one meet, taking the *nearest* node first, or the one reached first, fires a node before the more distant of the nodes that use it has sent its part. Ready means that the count is 0; distance does not matter.
+                arrived[parent] = arrived.get(parent, 0) + part :: On the diamond this order works, because all its paths are equally long. Where a short path and a long one meet, taking the *nearest* node first, or the one reached first, fires a node too early: a more distant node that uses it has not sent its part yet. Ready means that the count is 0; distance does not matter.
         arrived[parent] = arrived[parent] + part => arrived[parent] = arrived[parent] + here ;; arrived[parent] = part => arrived[parent] = here ;; grads = node(arrived.pop(node)) => here = arrived.pop(node); grads = node(here) :: 4 is the number of paths to `x`: each parent got what had *arrived* at the node. It should get its `part`, which the rule computed from that.
         engine.run(root, np.ones_like(grad)); return :: Your engine begins with ones, whatever is passed to it. What arrives at the root is `grad`.
         waiting, parts, ready = engine.count_consumers(root), {root: [grad]}, [root]

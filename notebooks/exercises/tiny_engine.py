@@ -263,7 +263,7 @@ def fires_too_early(root, grad):
 
 
 def random_graph(seed, leaf, tanh):
-    """A graph of up to 14 operations on three leaves made by `leaf(number)`: (its result, the leaves).
+    """A graph of up to 17 operations on three leaves made by `leaf(number)`: (its result, the leaves).
 
     The same seed gives the same graph, whatever makes the leaves. Results are reused many times, so that paths meet.
     """
