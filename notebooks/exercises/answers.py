@@ -21,7 +21,7 @@ from .values import describe, plain, same
 Words = Mapping[str, str]
 NOTHING: Words = {}
 SMALL = {"a", "an", "the", "of", "it", "is", "are", "them", "that", "only", "just", "alone"}
-"""Words that do not matter for which option is meant."""
+"""Words that make no difference to which option is meant."""
 
 
 def read(
@@ -249,7 +249,7 @@ def wanted(want: Any) -> tuple[str, str]:
 
 
 SEPARATED = r"(?:[\s,;.+&|/\\()\[\]{}\"'`>]|->|=>|-|\b(?:and|then|first|next|only|just)\b)+"
-"""What may stand between names or letters."""
+"""What may separate names or letters."""
 NONE = r"(?:(?:none|neither|nothing)(?: of them)?)?"
 
 

@@ -90,7 +90,7 @@ def given_anew(function: FunctionType) -> list[str]:
 
 
 def values_of_the_notebook(function: FunctionType) -> list[str]:
-    """The global names whose values the function reads that are neither functions, classes nor modules."""
+    """The global names that the function reads and whose values are not functions, classes or modules."""
     found = []
     for code in _nested(function.__code__):
         for step in dis.get_instructions(code):

@@ -1,10 +1,10 @@
 """Widgets, for front ends that run them: the field of a prediction, so that a learner need not edit code, and the hints below
 the card of an exercise.
 
-    box = field("3.a", asks, example, earlier, answered)
+    box = field("3.a", asks, example, earlier, answer)
     box = with_hints(card, ["<p>...", "<p>..."], uncovered)
 
-`answered` gets what was typed and returns the card to show below; `earlier` is the card of an earlier prediction, or None. The
+`answer` gets what was typed and returns the card to show below; `earlier` is the card of an earlier prediction, or None. The
 drawing of the field is in field.js and field.css. Uses anywidget and ipywidgets, knows nothing of exercises.
 """
 

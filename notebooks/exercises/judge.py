@@ -1,4 +1,4 @@
-"""Judge an answer, whatever it is. This is the only place where a learner's code runs."""
+"""Judge an answer, whatever it is. A learner's code runs only here, and in `where` of lesson 07 (workbench.py)."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     if text := next(relations.nearly(tried), ""):
         return text
     left = [name for pair in zip(answers, exercise.reference, strict=True) for name in _left_unread(*pair)]
-    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # else, there is more to say
+    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # if not, others say more
         return say("never read", unread="`, `".join(left))
     if text := _one_change(exercise, answers, want) or _two_listed(exercise, got):
         return text

@@ -113,7 +113,7 @@ class Exercise(_Answered):
 
     id:       "3.2": the lesson and the number in it.
     title:    the same as in the heading above the exercise.
-    about:    for an exercise of many parts, a hint to each part by its name: they unfold side by side.
+    about:    for an exercise of many parts, a hint for each part, by its name: each unfolds separately.
     names:    the names that the learner's cell defines, in the order in which they are passed to `check`.
     solution: functions or classes (their own source is shown), or the text of a cell.
     why:      why the solution works, shown under it.

@@ -49,7 +49,7 @@ LARGEST = 120  # nodes of a function; a longer one is left alone
 
 
 Found = Iterator[tuple[str, ast.expr]]
-"""What is wrong with an expression, and another one that can stand in its place."""
+"""What is wrong with an expression, and one that can replace it."""
 
 
 class Change(NamedTuple):
@@ -92,7 +92,7 @@ def _of_function(function: FunctionType) -> Iterator[Change]:
     tree = _parsed(function)
     if tree is None or _size(tree) > 6 * LARGEST:
         return
-    for edits in (_in_statements, _in_expressions):  # finding an extra line says more than its repair would
+    for edits in (_in_statements, _in_expressions):  # naming a superfluous line says the most
         for hint, changed in edits(tree):
             if (made := _compiled(changed, function)) is not None:
                 yield Change(hint, made)

@@ -69,7 +69,7 @@ class Sheet:
 
 
 def slope(f: Callable[[Any], Any], at: Any) -> Any:
-    """The gradient of the sum of f(x) at this place: a number, or a list of numbers. A `truth` may name it."""
+    """The gradient of the sum of f(x) at this place: a number, or a list of numbers. A `truth` may call it."""
     x = minigrad.tensor(at, requires_grad=True)
     f(x).sum().backward()
     return x.grad.tolist()
