@@ -301,9 +301,9 @@ def test_dots_that_are_an_index_are_code():
 def test_unknown_ids_are_answered_with_those_that_exist():
     assert "This lesson has 3.1, 3.2, 3.3, 3.4, 3.5" in advice("3.9", 1)
     assert "Lessons that have some: 0," in advice("99.1", 1)
-    assert 'names such as "3.1"' in advice(None, 1)
+    assert 'a string such as "3.1"' in advice(None, 1)
     for function in (check, hint, solution, predict):
-        assert 'names such as "3.1"' in str(function())
+        assert 'a string such as "3.1"' in str(function())
     assert "This lesson has 3.a" in str(predict("3.z", 1))
 
 
