@@ -17,7 +17,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 
@@ -27,6 +27,7 @@ import pytest
 import minigrad as torch
 import viz
 from exercises import store
+from viz.show.payload import payload
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -418,3 +419,28 @@ def test_labels_and_titles_stay_on_one_line_whatever_is_in_them(tmp_path):
     ):
         text = shown.save(tmp_path / "page.html", **options).read_text(encoding="utf-8")
         assert not {"\u202e", "\x1b", "\x00"} & {*text.split("<script")[0]}
+
+
+@pytest.mark.parametrize("recording", [True, False])
+def test_names_of_modules_and_classes_stay_on_one_line_whatever_is_in_them(recording, tmp_path):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.add_module("first\ud800\u202e\n", torch.nn.Linear(2, 2))
+            self.add_module("last\ud800\u202e\n", torch.nn.Linear(2, 2))
+
+        def forward(self, x):
+            for module in self.children():
+                x = module(x).tanh()
+            return x.sum()
+
+    Net.__name__ = Net.__qualname__ = "Net \u202e\x1b[31m\n"
+    net, x = Net(), torch.ones(1, 2)
+    with viz.record() if recording else nullcontext():
+        loss = net(x)
+    data = payload(loss, retain_graph=True, fold=True)
+    boxes = [inner["nodes"][ident] for inner in (data, *data["pictures"]) for ident in inner["insides"]]
+    assert boxes and all((box["name"] or "").isprintable() and box["label"].isprintable() for box in boxes)
+    assert all(note.isprintable() for note in data["notes"])
+    assert all(line.isprintable() for line in str(viz.costs(loss)).splitlines())
+    viz.step(loss).save(tmp_path / "page.html")

@@ -104,7 +104,7 @@ def _alive(parameters: set[int], taken: Container[str]) -> list[tuple[str, Any]]
     for module in (module for module in modules if id(module) not in inside):
         with contextlib.suppress(Exception):  # one that is half built
             if any(id(p) in parameters for _, p in module.named_parameters()):
-                names[free(type(module).__name__, {*taken, *names})] = module
+                names[free(one_line(type(module).__name__), {*taken, *names})] = module
     return list(names.items())
 
 
@@ -135,7 +135,7 @@ def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int])
         start = "" if path == "self" else path
         tensors += [(f"{start}.{key}".strip("."), item) for key, item in value.named_parameters()]
         for key, module in value.named_modules():
-            where = f"{start}.{key}".strip(".")
+            where = one_line(f"{start}.{key}".strip("."))
             modules.setdefault(where, module)
             seen.add(id(module))
             own = ((name, item) for name, item in vars(module).items() if not name.startswith("_"))
@@ -152,7 +152,7 @@ def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int])
 
 def classes(frame: FrameType | None) -> dict[str, str]:
     """The class of every module that the frame can name, by its path: ``net.3`` is a ``Dropout``."""
-    return {path: type(module).__name__ for path, module in reachable(frame)[1].items()}
+    return {path: one_line(type(module).__name__) for path, module in reachable(frame)[1].items()}
 
 
 def overrides(names: Any) -> Iterator[tuple[str, Any]]:
@@ -207,7 +207,7 @@ def give_names(
             out.name, out.named = name, True
         if out.value is None:
             _keep(out, tensor)
-    graph.classes = {path: type(module).__name__ for path, module in graph.modules.items()}
+    graph.classes = {path: one_line(type(module).__name__) for path, module in graph.modules.items()}
     for root in graph.roots:
         _keep(root.function.output(root.nr), root.tensor)
     for f in graph.leaves:

@@ -25,7 +25,7 @@ from .graph import behind, is_tensor, place, read_nodes
 from .hooks import Progress
 from .names import OF_PYTHON, PLAIN, give_names, held_by, reachable
 from .replay import replay
-from .text import plural
+from .text import one_line, plural
 from .values import Value, same, scalar_text, unseen
 
 KEY = "viz"  # the key of node.metadata
@@ -288,7 +288,7 @@ class Recording:
         for path, module in held.named_modules():
             if id(module) in self._modules:
                 continue
-            label = ".".join(t for t in (name, path) if t) or kind.__name__
+            label = one_line(".".join(t for t in (name, path) if t) or kind.__name__)
             leaf = next(iter(module.children()), None) is None
             self._modules[id(module)] = module, label
             self._handles.append(module.register_forward_pre_hook(self._begins))
