@@ -254,7 +254,7 @@ EXERCISES: list[Exercise] = [
         about first: Three passes, and nothing is cleared in between.
         about second: After `w.grad = None` there is nothing in it: the answer is `None`.
         about third: `zero_()` sets `w.grad` to 0. Then there is one more pass.
-        about fourth: `retain_graph=True` lets the second call run. What does it do to what the first has left?
+        about fourth: `retain_graph=True` lets the second call run. What does that call do to what the first has left?
         hint: Go line by line and write down what is in `w.grad` after each.
         hint: The slope of `w * 3` is 3, that of `w * w` at $w = 1$ is 2.
 
