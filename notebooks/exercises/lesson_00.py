@@ -83,7 +83,7 @@ QUESTIONS: list[Question] = [
         6.0  :: 6 is the *value* of $y$. The gradient says how fast $y$ changes: 3 per unit of $x$.
         2.0  :: 2 is the value of $x$. The gradient says how fast $y$ changes: 3 per unit of $x$.
         0.03 :: 0.03 is how far $y$ moves when $x$ moves by 0.01. The gradient is the ratio: $0.03 / 0.01 = 3$.
-        1.0  :: 1 would be the gradient of $y = x$. Here every step of $x$ is multiplied by 3.
+        1.0  :: 1 would be the gradient of $y = x$. Here every step in $x$ is multiplied by 3.
         """)
 ]
 

@@ -324,13 +324,13 @@ EXERCISES: list[Exercise] = [
         2.1 eight tensors
         solution:
             leaves = "abcef"        # no history
-            asks = "bdgh"           # asked, or made from one that asked
-            has_function = "dgh"    # made from one that asked, by something that has a derivative
+            asks = "bdgh"           # asked, or made from one that asked, with a way back
+            has_function = "dgh"    # made from one that asked, with a way back
         probe: states
         patterns: tuple(_one_letter_wrong())
-        why: `is_leaf` is the same as having no `grad_fn`: the two answers have no letter in common, and together they cover all eight. `requires_grad` is passed on from the inputs to the result, except where there is no derivative.
+        why: `is_leaf` is the same as having no `grad_fn`: the two answers have no letter in common, and together they cover all eight. `requires_grad` is passed on from the inputs to the result, except where there is no way back: through a comparison, or through `detach()`.
         shows: From these three you can tell for any tensor whether a gradient will reach it, pass through it, or neither.
-        hint: Go through them one at a time: is there an input that asks? Does the operation have a derivative?
+        hint: Go through them one at a time: is there an input that asks? Is there a way back through the operation?
         hint: If both are true, the result has a `grad_fn`, asks for a gradient, and is not a leaf. Otherwise it has no `grad_fn` and is a leaf.
         hint: Put them in a cell and print `.is_leaf`, `.requires_grad` and `.grad_fn` of each. But answer first.
 

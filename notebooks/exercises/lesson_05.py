@@ -75,8 +75,8 @@ def _pieces(accumulate) -> Iterator[tuple]:
 
 
 ASKS_ALREADY = (
-    "`{}` asks for a gradient to be computed. That of the `y` that was passed in is computed already, but `y` is not a leaf, so "
-    "nothing keeps its gradient: call `y.retain_grad()` before the pass."
+    "`{}` asks for a gradient to be computed. The gradient of `y` is computed already, but `y` is not a leaf, so nothing keeps it: "
+    "call `y.retain_grad()` before the pass."
 )
 KEPT_BACK = {
     "retain_grad": {
@@ -245,7 +245,7 @@ EXERCISES: list[Exercise] = [
             second = None        # cleared, and nothing came after
             third = 0 + 2        # zeroed in place, then 2 arrives
             fourth = 2 + 2       # the same graph, walked twice
-        why: Go line by line: a pass adds its slope, `None` empties it, `zero_()` sets it to 0.
+        why: Go line by line: a pass adds its slope to `w.grad`, `None` empties it, `zero_()` sets it to 0.
         shows: For `.grad` it makes no difference whether the second pass goes through a new graph or an old one.
         look first: Write down what is in `w.grad` after each of the three lines.
         look second: What does the second line do to `w.grad`?
