@@ -140,23 +140,5 @@ def _join(a: np.dtype | None, b: np.dtype) -> np.dtype:
     return np.promote_types(a, b)
 
 
-class finfo:
-    """Machine limits of a floating point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
-
-    def __init__(self, type: dtype | None = None):
-        info = np.finfo(to_numpy(_default if type is None else type))
-        for name in ("min", "max", "eps", "smallest_normal", "tiny"):
-            setattr(self, name, getattr(info, name).item())
-        self.dtype, self.bits, self.resolution = info.dtype.name, info.bits, 10.0**-info.precision
-
-
-class iinfo:
-    """Limits of an integer dtype: bits, max, min."""
-
-    def __init__(self, type: dtype):
-        info = np.iinfo(to_numpy(type))
-        self.min, self.max, self.bits, self.dtype = info.min, info.max, info.bits, info.dtype.name
-
-
-__all__ = ["dtype", "finfo", "get_default_dtype", "iinfo", "set_default_dtype"]
+__all__ = ["dtype", "get_default_dtype", "set_default_dtype"]
 __all__ += [name for name, value in globals().items() if isinstance(value, dtype) and name[0] != "_"]

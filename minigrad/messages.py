@@ -39,6 +39,10 @@ TO_NUMBER = (
 )
 NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 DATA_DTYPE = "data set to a tensor that requires gradients must be floating point or complex dtype"
+DATA_TYPE = "Variable data has to be a tensor, but got {}"
+GRAD_TYPE = "assigned grad expected to be a Tensor or None but got grad of type {}"
+FLAG_DTYPE = "only Tensors of floating point dtype can require gradients"
+FLAG_SET_DTYPE = "only Tensors of floating point and complex dtype can require gradients"
 INFERENCE_FLAG = "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
 INFERENCE_SAVED = (
     "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
@@ -86,6 +90,7 @@ MODIFIED_THERE = (
     "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
     "changed in there or anywhere later. Good luck!"
 )
+UNPACK_TYPE = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
 PACK_WRITES = "A saved tensor pack hook is modifying its input in place: it must make a copy to work on."
 
 
@@ -137,28 +142,15 @@ MATERIALIZE = (
 SHAPE = "Mismatch in shape: grad_output[{}] has a shape of {!r} and output[{}] has a shape of {!r}."
 ORDER = "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
 ORDER += "dimensions i.e. input.dim() = {} is not equal to len(dims) = {}"
+INPUTS_TYPE = "all inputs have to be Tensors or GradientEdges, but got {}"
 NO_START = "element {} of tensors does not require grad and does not have a grad_fn"
-EDGE_WITHOUT_SHAPE = "materialize_grads cannot be used when the given input is a GradientEdge"
 ONLY_SCALARS = "grad can be implicitly created only for scalar outputs"
-
-# ---------------------------------------------------------------- optimizers
-
-SCHEDULE_TOO_EARLY = (
-    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in "
-    "the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch "
-    "skipping the first value of the learning rate schedule. See more details at "
-    "https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
-)
-NOT_PARAMETERS = (
-    "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-    "{.dtype.tensor_type}"
-)
-PARAMETER_NAMES = "all optimizer params should be with/without names. Some param names are missing"
-NOT_A_PARAMETER = "optimizer can only optimize Tensors, but one of the params is {}"
-GROUP_SIZE = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
 
 # ---------------------------------------------------------------- transforms
 
+VMAP_CHUNK = "vmap: chunk_size should be None or greater than 0. (got {})"
+VMAP_RANDOMNESS = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
+JACREV_CHUNK = "jacrev: `chunk_size` should be greater than 0."
 VMAP_ESCAPED = (
     "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
     "https://pytorch.org/functorch/stable/ux_limitations.html): a tensor from inside vmap is used after the transform "
@@ -178,6 +170,7 @@ VMAP_ARRAY = (
     "vmap: inside the function a tensor stands for one example, whose numbers cannot be read: return the tensor, and read "
     "the result of the whole batch"
 )
+VMAP_SLOW = "vmap: {}() has no batched form here, so it runs once for each example, which is slow"
 VMAP_DYNAMIC = (
     "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing "
     "with a boolean mask.\n"
@@ -291,28 +284,9 @@ NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, m
 
 # ---------------------------------------------------------------- hooks
 
-NOT_TUPLE = (
-    "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received {}"
-)
-NO_INPUT_GRADS = (
-    "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
-    "gradients. See "
-    "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook "
-    "for more details."
-)
-MUST_BE_SILENT = (
-    "Backward hook for Modules where no input requires gradient should always return None or None for all "
-    "gradients."
-)
-MODULE_HOOK_COUNT = "Backward {} returned an invalid number of {}, got {}, but expected {}"
-PRE_HOOK = "forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {}."
+HOOK_RESULT = "expected Variable, but hook returned '{}'"
 HOOK_COUNT = "hook '{}' has returned an incorrect number of values (got {}, but expected {})"
 HOOK_TYPE = "hook '{}' has changed the type of value (was {.tensor_type} got {.tensor_type})"
-NOT_ACCUMULATED = (
-    "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is "
-    "currently not supported."
-)
-NO_EDGE = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
 
 # ---------------------------------------------------------------- gradcheck and autograd.functional
 
@@ -321,6 +295,7 @@ NOT_DOUBLE = (
     "Input #{} requires gradient and is not a double precision floating point or complex. This check will likely fail "
     "if all the inputs are not of double precision floating point or complex. "
 )
+NOT_ZERO = "Numerical gradient for function expected to be zero"
 NO_MODE = "Expected at least one of check_forward_ad or check_backward_ad to be True"
 JACOBIAN_MISMATCH = (
     "Jacobian {}mismatch for output {} with respect to input {},\nnumerical:{!r}\nanalytical:{!r}\n"
@@ -340,24 +315,11 @@ OUT_NEEDS_GRAD = (
     "{}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
     "requires grad."
 )
+OUT_TYPE = "{}(): argument 'out' must be Tensor, not {}"
+FIRST_INT = "{} must be tuple of ints, but found element of type {} at pos 0"
+OTHER_INT = '{} failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
 OUT_OF_SEVERAL = "minigrad does not implement {}() with out=... for several results"
 COMBINATION = "{}() received an invalid combination of arguments - got ({}), but expected one of:{}"
-
-# ---------------------------------------------------------------- modules
-
-NO_FORWARD = 'Module [{}] is missing the required "forward" function'
-NOT_BEGUN = "cannot assign {} before Module.__init__() call"
-MODULE_TO = "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={}"
-WRONG_PART = "cannot assign '{}' object to {} '{}' ({} or None required)"
-STATE_SIZE = (
-    "size mismatch for {}: copying a param with shape {} from checkpoint, the shape in current model is {}."
-)
-STATE_TYPE = '"{}" should be a tensor but is of {}'
-EXTEND = "{}.extend should be called with an iterable, but got {}"
-CAUSAL_HINT = "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-CAUSAL_HINT += "`generate_square_subsequent_mask` to create this mask."
-ATTENTION_MASK = "The shape of the attn_mask is {}, but should be {}."
-UPDATE = "ModuleDict.update should be called with an iterable of key/value pairs, but got {}"
 
 # ---------------------------------------------------------------- checkpoints, files, data
 

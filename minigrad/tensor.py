@@ -95,8 +95,7 @@ class Tensor(TensorBase):
 
     @data.setter
     def data(self, other: Tensor) -> None:
-        message = "Variable data has to be a tensor, but got {}"
-        check(isinstance(other, Tensor), message, type(other).__name__, error=TypeError)
+        check(isinstance(other, Tensor), messages.DATA_TYPE, type(other).__name__, error=TypeError)
         check(other._array.dtype.kind == "f" or not self._requires_grad, messages.DATA_DTYPE)
         self._array = other._array
 
@@ -128,8 +127,7 @@ class Tensor(TensorBase):
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         check(isinstance(value, bool), "requires_grad must be a bool")
-        message = "only Tensors of floating point and complex dtype can require gradients"
-        check(not value or self._array.dtype.kind == "f", message)
+        check(not value or self._array.dtype.kind == "f", messages.FLAG_SET_DTYPE)
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -139,8 +137,7 @@ class Tensor(TensorBase):
         """
         check(isinstance(requires_grad, bool), messages.FLAG_TYPE, type(requires_grad), error=TypeError)
         if requires_grad:
-            message = "only Tensors of floating point dtype can require gradients"
-            check(self._array.dtype.kind == "f", message)
+            check(self._array.dtype.kind == "f", messages.FLAG_DTYPE)
             check(not self.is_inference(), messages.INFERENCE_FLAG)
         check(requires_grad or self._grad_fn is None, messages.FLAG_OF_RESULT)
         self._requires_grad = requires_grad
@@ -172,8 +169,7 @@ class Tensor(TensorBase):
             if self._meta is not None:
                 self._meta.grad = None
             return
-        message = "assigned grad expected to be a Tensor or None but got grad of type {}"
-        check(isinstance(new, Tensor), message, type(new).__name__, error=TypeError)
+        check(isinstance(new, Tensor), messages.GRAD_TYPE, type(new).__name__, error=TypeError)
         check(new is not self, "can't assign Variable as its own grad")
         check(new.dtype is self.dtype, messages.GRAD_DTYPE, new.dtype.c_name, self.dtype.word)
         check(new._array.shape == self._array.shape, messages.GRAD_SIZE, new._array.shape, self._array.shape)

@@ -4,7 +4,7 @@
 Besides these:
 
     grad_mode      what users switch                     no_grad, enable_grad, inference_mode, detect_anomaly
-    graph          what users attach to a graph          register_hook, retain_grad, saved_tensors_hooks, edges
+    graph          what users attach to a graph          register_hook, retain_grad, saved_tensors_hooks
 
 **Further modules** build on these; the modules above do not know them. They are loaded when they are first used:
 

@@ -31,19 +31,17 @@ def execute(roots: Roots, retain: bool, create: bool, captures: Captures | None,
     captures: if given, only nodes on a path to one of these (node, output number) are fired, and the gradient
         that arrives there is put into this dictionary. The nodes in `last` are fired too.
     """
-    before, outer_pass = local.modes, local.backward_pass
+    before = local.modes
     recorded = bool(create) or before.interpreter is not None
     dependencies, needed = count_dependencies(roots), None
     if captures is not None:
-        needed = Needed.fromkeys([node for node, _ in captures if node in dependencies], False)
+        needed = dict.fromkeys([node for node, _ in captures if node in dependencies], False)
         needed.update(dict.fromkeys(nodes_leading_to(captures, last, dependencies), True))
     try:
-        local.backward_pass = dependencies.copy() if needed is None else needed
         if recorded:
             local.update(grad=bool(create))
         walk(roots, dependencies, retain, recorded, needed, captures)
     finally:
-        local.backward_pass = outer_pass
         if local.modes is not before:  # a mode that a hook entered and did not leave ends with the pass
             local.modes = before
             settle()
@@ -78,7 +76,7 @@ def walk(
             grad = take_captured(node, grad, recorded, captures, needed)
             if not needed[node]:
                 continue
-        grads = fire(node, grad, recorded)
+        grads = fire(node, grad, recorded, needed)
         if node._frees and not graph_is_kept:
             node._release()
         for parent, output_nr, part in zip(node._next_nodes, node._output_nrs or ZEROS, grads):  # noqa: B905
@@ -92,11 +90,11 @@ def walk(
                 heappush(ready, (-parent._sequence, next(turn), parent))
 
 
-def fire(node: Node, grad: object, recorded: bool) -> Sequence:
+def fire(node: Node, grad: object, recorded: bool, needed: Needed | None) -> Sequence:
     """Run one node: the hooks on the tensors that it made, its prehooks, its rules, its own hooks."""
     try:
         plain = node._hooks is None and grad is not None
-        grads = node._vjp(grad, recorded) if plain else run_with_hooks(node, grad, recorded)
+        grads = node._vjp(grad, recorded) if plain else run_with_hooks(node, grad, recorded, needed)
     except Exception:
         if anomaly.on:
             warn_of(node)

@@ -14,12 +14,10 @@ from .. import messages
 from ..basics import check
 from ..tensor import Tensor, wrap
 from .grad_mode import set_grad_enabled
-from .modes import local
 from .node import AccumulateGrad, Node
 
-
-class Needed(dict[Node, bool]):
-    """The nodes of a pass that visits only some: whether each is fired, or only its gradient is taken."""
+# The nodes of a pass that visits only some: whether each is fired, or only its gradient is taken.
+Needed = dict[Node, bool]
 
 
 def as_tensors(grads: Iterable) -> list[Tensor | None]:
@@ -37,7 +35,7 @@ def of_outputs(node: Node, grad: object) -> list[Tensor | None]:
     return as_tensors(grad if type(grad) is list else [grad] * node._output_count)
 
 
-def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
+def run_with_hooks(node: Node, grad: object, recorded: bool, needed: Needed | None) -> Sequence:
     """Run a node that has hooks, or one that no gradient has reached."""
     hooks = node._hooks
     if hooks is not None:
@@ -47,9 +45,8 @@ def run_with_hooks(node: Node, grad: object, recorded: bool) -> Sequence:
     if type(node) is AccumulateGrad and node.variable._meta.post_hooks:
         run_post_accumulate_hooks(node.variable, recorded)
     if hooks is not None and hooks.post:
-        needed = local.backward_pass
         gives_all = node._runs_undefined or (node._op and node._op.variadic)  # whatever was requested
-        if isinstance(needed, Needed) and not gives_all:
+        if needed is not None and not gives_all:
             grads = [g if n in needed else None for n, g in zip(node._next_nodes, grads, strict=True)]
         received = tuple(of_outputs(node, grad))
         with set_grad_enabled(recorded):
@@ -115,8 +112,7 @@ def replaced(before: Tensor | None, after: object, hook: Callable) -> Tensor | N
     """The gradient after a hook: what it returned, which must fit, or the old one if it returned None."""
     if after is None:
         return before
-    message = "expected Variable, but hook returned '{}'"
-    check(isinstance(after, Tensor), message, type(after), error=TypeError)
+    check(isinstance(after, Tensor), messages.HOOK_RESULT, type(after), error=TypeError)
     check(before is not None, "can't replace a None gradient with a non-None value")
     old, new = before._array, after._array
     check(new.shape == old.shape, "hook '{}' has changed the size of value", name_of(hook))

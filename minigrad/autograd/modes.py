@@ -38,7 +38,6 @@ class Local(threading.local):
     """The modes of this thread: `local.modes`, each of them also as `local.grad` and so on."""
 
     modes = USUAL
-    backward_pass: dict | None = None  # the nodes of the backward pass that is running, for hooks that ask
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.modes, name)

@@ -100,8 +100,7 @@ def check_derivatives(func: Callable, arguments: tuple, bounds: tuple, forward: 
     for j, x in enumerate(inputs):
         result = numerical_jacobians(values, x, eps)
         for i, numerical in enumerate(result):
-            message = "Numerical gradient for function expected to be zero"
-            check(chosen or not numerical.any(), message, error=GradcheckError)
+            check(chosen or not numerical.any(), messages.NOT_ZERO, error=GradcheckError)
             if backward and chosen and numerical.size:
                 compare("", i, j, analytical_of(outputs[chosen[i]], x), numerical)
         if forward and chosen:

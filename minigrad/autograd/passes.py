@@ -9,20 +9,20 @@ from math import prod
 import numpy as np
 
 from .. import dtypes, messages
-from ..basics import Size, check
+from ..basics import check
 from ..tensor import Tensor, wrap
 from .engine import Root, execute
-from .graph import GradientEdge, retain_grad
+from .graph import retain_grad
 from .modes import local
 from .node import Node, gradient_node
 
 
 def backward(
-    tensors: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    tensors: Tensor | Sequence[Tensor],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge] | None = None,
+    inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
     """Add the gradients of `tensors`, weighted by `grad_tensors`, to the `.grad` of every leaf.
 
@@ -41,15 +41,14 @@ def backward(
     roots = make_roots(tensors, grad_tensors, create_graph)
     retain = create_graph if retain_graph is None else retain_graph
     for i in inputs or ():
-        if isinstance(i, Tensor):
-            retain_grad(i)  # a result keeps its gradient from now on
+        retain_grad(i)  # a result keeps its gradient from now on
     last = inputs and {edge_of(i)[0] for i in inputs}  # these are run, but nothing behind them
     execute(roots, retain, create_graph, None if inputs is None else {}, last)
 
 
 def grad(
-    outputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
-    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -79,7 +78,6 @@ def grad(
     results = [targets[place] for place in places]
     for number, result in enumerate(results):
         if result is None and materialize_grads:
-            check(isinstance(inputs[number], Tensor), messages.EDGE_WITHOUT_SHAPE)
             results[number] = zeros_of(inputs[number]).requires_grad_(create_graph)
         elif result is None:
             check(allow_unused, messages.UNUSED, number)
@@ -100,25 +98,22 @@ def grad_of_any(
 
 
 def as_tuple(given) -> tuple:
-    if isinstance(given, (Tensor, GradientEdge)):
+    if isinstance(given, Tensor):
         return (given,)
     return () if given is None else tuple(given)
 
 
-def as_inputs(given: object, caller: str) -> tuple[Tensor | GradientEdge, ...]:
-    """The tensors or edges to differentiate with respect to, as a tuple."""
+def as_inputs(given: object, caller: str) -> tuple[Tensor, ...]:
+    """The tensors to differentiate with respect to, as a tuple."""
     inputs = as_tuple(given)
     check(inputs, "`inputs` argument to `{}()` cannot be empty.", caller)
-    message = "all inputs have to be Tensors or GradientEdges, but got {}"
     for i in inputs:
-        check(isinstance(i, (Tensor, GradientEdge)), message, type(i))
+        check(isinstance(i, Tensor), messages.INPUTS_TYPE, type(i))
     return inputs
 
 
-def edge_of(given: Tensor | GradientEdge) -> tuple[Node, int]:
-    """(node, output number) of something to differentiate with respect to."""
-    if isinstance(given, GradientEdge):
-        return given[:2]
+def edge_of(given: Tensor) -> tuple[Node, int]:
+    """(node, output number) of a tensor to differentiate with respect to."""
     node = gradient_node(given)
     if node is None and given._requires_grad:
         return Node(), 0  # it only shares the memory of a leaf: no pass can reach it
@@ -134,26 +129,22 @@ def make_roots(starts: object, grads: object, create_graph: bool) -> list[Root]:
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     for start, g in zip(starts, grads, strict=False):  # extra gradients are ignored
-        if isinstance(start, Tensor):
-            node, output_nr, array = gradient_node(start), start._output_nr, start._array
-            shape, dtype = array.shape, array.dtype
-        elif isinstance(start, GradientEdge):
-            (node, output_nr, _), (shape, dtype) = start, start.metadata
-        else:
+        if not isinstance(start, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
+        node, shape, dtype = gradient_node(start), start._array.shape, start._array.dtype
         if g is None:
-            if shape is None or (shape and node is not None and prod(shape) != 1):
+            if shape and node is not None and prod(shape) != 1:
                 raise RuntimeError(messages.ONLY_SCALARS)
             g = np.full(shape, 1, dtype) if shape else np.array(1, dtype)  # this is quicker
             g = wrap(g) if recorded else g
-        elif shape not in (None, g._array.shape):
-            raise RuntimeError(messages.SHAPE.format(len(roots), g.shape, len(roots), Size(shape)))
+        elif g._array.shape != shape:
+            raise RuntimeError(messages.SHAPE.format(len(roots), g.shape, len(roots), start.shape))
         else:
-            g = g if dtype in (None, g._array.dtype) else g.to(dtypes.of_numpy(dtype))
+            g = g if g._array.dtype == dtype else g.to(dtypes.of_numpy(dtype))
             g = g if recorded else g._array
         if node is None:
             raise RuntimeError(messages.NO_START.format(len(roots)))
-        roots.append((node, output_nr, g))
+        roots.append((node, start._output_nr, g))
     if len(roots) < len(starts):
         raise RuntimeError(f"got {len(starts)} tensors and {len(grads)} gradients")
     return roots

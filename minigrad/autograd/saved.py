@@ -173,8 +173,7 @@ class SavedTensor:
                 raise modified_error(t._array, grad_fn(t), number, t._version, self.version)
             return t
         t = self.hook(t)
-        message = "Output of saved tensor unpack_hook expected to be a Tensor but got result of type {}"
-        check(isinstance(t, Tensor), message, type(t).__name__, error=TypeError)
+        check(isinstance(t, Tensor), messages.UNPACK_TYPE, type(t).__name__, error=TypeError)
         node = keeper if self.is_result else self.node
         if node is None or type(t) not in plain_types or t._grad_fn is node:
             return t

@@ -37,7 +37,6 @@ SHIFT |= dict.fromkeys(["dim", "front", "newdim"], lambda n, dim: dim + 1)
 SHIFT |= dict.fromkeys(["size", "shape"], lambda n, size: (n, *size))
 SHIFT["order"] = lambda n, dims: (0, *[d + 1 for d in dims])
 DYNAMIC = {"masked_select", "nonzero", "unique"}  # operations whose result's shape depends on the values
-warned: set[str] = set()
 # the batch, as passed to the `vmap` of a custom Function
 VmapInfo = namedtuple("VmapInfo", "batch_size randomness")
 
@@ -123,19 +122,14 @@ class Vmap(Interpreter):
         return each(result, lambda r: r.reshape(self.size, *r.shape[2:])) if number else result
 
     def one_by_one(self, op: Op, pairs: list[Pair], params: tuple) -> object:
-        """The operation on each example, in a loop: correct but slow. Warns once for each operation."""
+        """The operation on each example, in a loop: correct but slow, so it warns."""
         dynamic = op.name in DYNAMIC or any(map(self.owns, tensors_in(params)))
         check(not dynamic, messages.VMAP_DYNAMIC, op.name)
         rows = []
         for k in range(self.size):
             result = dispatch(op, [v if d is None else v.select(0, k) for v, d in pairs], params)
             rows.append(results_of(result))
-        if op.name not in warned:
-            warned.add(op.name)
-            warnings.warn(
-                f"vmap: {op.name}() has no batched form here, so it runs once for each example, which is slow",
-                stacklevel=2,
-            )
+        warnings.warn(messages.VMAP_SLOW.format(op.name), stacklevel=2)
         outs = tuple(stack(list(column)) for column in zip(*rows, strict=True))
         return outs if isinstance(result, tuple) else outs[0]
 
@@ -314,10 +308,8 @@ def vmap(
     Raises ValueError for dimensions that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
     """
     name = getattr(func, "__name__", repr(func))
-    message = "vmap: chunk_size should be None or greater than 0. (got {})"
-    check(chunk_size is None or chunk_size > 0, message, chunk_size, error=ValueError)
-    message = "Only allowed values for randomness are 'error', 'different', or 'same'. Got {}"
-    check(randomness in ("error", "different", "same"), message, randomness)
+    check(chunk_size is None or chunk_size > 0, messages.VMAP_CHUNK, chunk_size, error=ValueError)
+    check(randomness in ("error", "different", "same"), messages.VMAP_RANDOMNESS, randomness)
 
     @functools.wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:

@@ -193,8 +193,7 @@ def jacrev(
 
     has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). chunk_size: how many rows at a time.
     """
-    message = "jacrev: `chunk_size` should be greater than 0."
-    check(chunk_size is None or chunk_size > 0, message, error=ValueError)
+    check(chunk_size is None or chunk_size > 0, messages.JACREV_CHUNK, error=ValueError)
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:

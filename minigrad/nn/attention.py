@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from .. import dtypes, messages
+from .. import dtypes
 from ..basics import check
 from ..ops.linalg import baddbmm, bmm
 from ..tensor import Tensor
 from . import functional as F
-from . import init
+from . import init, messages
 from .functional_images import Weight
 from .layers import Linear
 from .module import Module

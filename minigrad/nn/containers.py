@@ -1,4 +1,4 @@
-"""Modules that hold other modules: in order, in a list, by name; and a list of parameters."""
+"""Modules that hold other modules: in order, in a list, by name."""
 
 from __future__ import annotations
 
@@ -7,36 +7,32 @@ import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 
-from .. import messages
 from ..basics import check
 from ..missing import OPERATORS, complete
-from ..tensor import Tensor
+from . import messages
 from .module import Module
-from .parameter import Parameter
 
 
 class _Numbered(Module):
-    """Modules, or parameters, under the names "0", "1", ...: the common part of Sequential and the lists."""
-
-    _held = property(lambda self: self._modules)
+    """Modules under the names "0", "1", ...: the common part of Sequential and ModuleList."""
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._modules)
 
     def __iter__(self) -> Iterator:
-        return iter(self._held.values())
+        return iter(self._modules.values())
 
     def _key(self, index: int) -> str:
         index = operator.index(index)
         check(-len(self) <= index < len(self), "index {} is out of range", index, error=IndexError)
-        return list(self._held)[index]
+        return list(self._modules)[index]
 
-    def __getitem__(self, index: int | slice) -> Module | Parameter:
+    def __getitem__(self, index: int | slice) -> Module:
         if isinstance(index, slice):
-            return type(self)(OrderedDict(list(self._held.items())[index]))
-        return self._held[self._key(index)]
+            return type(self)(OrderedDict(list(self._modules.items())[index]))
+        return self._modules[self._key(index)]
 
-    def __setitem__(self, index: int, value: Module | Parameter) -> None:
+    def __setitem__(self, index: int, value: Module) -> None:
         setattr(self, self._key(index), value)
 
     def append(self, module: Module) -> _Numbered:
@@ -130,26 +126,6 @@ class ModuleDict(Module):
         return self._modules.items()
 
 
-class ParameterList(_Numbered):
-    """A list of parameters that are registered; tensors become parameters."""
-
-    _held = property(lambda self: self._parameters)
-
-    def __init__(self, values: Iterable[Tensor] | None = None):
-        super().__init__()
-        self.extend(values.values() if isinstance(values, OrderedDict) else values or ())
-
-    def append(self, value: Tensor) -> ParameterList:
-        """Add a parameter at the end. Returns self."""
-        value = value if isinstance(value, Parameter) else Parameter(value)
-        self.register_parameter(str(len(self)), value)
-        return self
-
-    def extra_repr(self) -> str:
-        kinds = [f"[{p.dtype} of size {'x'.join(map(str, p.shape))}]" for p in self]
-        return "\n".join(f"  ({i}): Parameter containing: {kind}" for i, kind in enumerate(kinds))
-
-
-for _cls in (Sequential, ModuleList, ModuleDict, ParameterList):
+for _cls in (Sequential, ModuleList, ModuleDict):
     complete(_cls, f"nn.{_cls.__name__}", OPERATORS)
-__all__ = ["ModuleDict", "ModuleList", "ParameterList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]

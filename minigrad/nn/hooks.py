@@ -10,12 +10,12 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
-from .. import messages
 from ..autograd.function import Function
 from ..autograd.modes import local
 from ..autograd.node import RemovableHandle
 from ..basics import check
 from ..tensor import Tensor
+from . import messages
 
 
 class BackwardHookFunction(Function):

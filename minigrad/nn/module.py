@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from .. import dtypes, messages
+from .. import dtypes
 from ..autograd.grad_mode import no_grad
 from ..basics import check
 from ..missing import answering, guard, of_class
 from ..tensor import Tensor
+from . import messages
 from .hooks import Hooked
 from .parameter import Parameter
 
@@ -120,8 +121,8 @@ class Module(Hooked):
         """The module with a dotted name, such as "layers.0"; this module for ""."""
         module = self
         for name in filter(None, target.split(".")):
-            message = "{} has no attribute `{}`"
-            check(hasattr(module, name), message, module._get_name(), name, error=AttributeError)
+            own = module._get_name()
+            check(hasattr(module, name), messages.NO_ATTRIBUTE, own, name, error=AttributeError)
             module = getattr(module, name)
             check(isinstance(module, Module), "`{}` is not an nn.Module", name, error=AttributeError)
         return module

@@ -13,6 +13,7 @@ from ..dtypes import get_default_dtype, set_default_dtype
 from ..messages import INFERENCE_FLAG
 from ..missing import module_attributes
 from ..tensor import Tensor, plain_types, rebuilt
+from . import messages
 
 
 class Parameter(Tensor):
@@ -28,11 +29,9 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = empty(0)
-        message = "Parameter() takes a Tensor, but got {}: convert it to a tensor first"
-        check(isinstance(data, Tensor), message, type(data), error=TypeError)
+        check(isinstance(data, Tensor), messages.NEW_PARAMETER, type(data), error=TypeError)
         check(not (requires_grad and data.is_inference()), INFERENCE_FLAG)
-        message = "Only Tensors of floating point and complex dtype can require gradients"
-        check(not requires_grad or data._array.dtype.kind == "f", message)
+        check(not requires_grad or data._array.dtype.kind == "f", messages.PARAMETER_DTYPE)
         return rebuilt(cls, data._array, bool(requires_grad), {})
 
     def __deepcopy__(self, memo: dict) -> Parameter:  # the gradient is not copied

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from .. import dtypes
 from ..basics import check, full_name
 from ..devices import Device
 from ..tensor import Tensor
 from .pointwise import to_copy
-from .table import METHODS, function, method
+from .table import FUNCTIONS, METHODS, function, method
 
 FORMS_OF_TO = "\n * (device, dtype)\n * (dtype)\n * (Tensor other)"
 
@@ -100,3 +102,24 @@ def numel(input: Tensor) -> int:
 def is_tensor(obj: object, /) -> bool:
     """True if `obj` is a Tensor."""
     return isinstance(obj, Tensor)
+
+
+class finfo:
+    """Machine limits of a floating point dtype: bits, eps, max, min, tiny, smallest_normal, resolution."""
+
+    def __init__(self, type: dtypes.dtype | None = None):
+        info = np.finfo(dtypes.to_numpy(dtypes.get_default_dtype() if type is None else type))
+        for name in ("min", "max", "eps", "smallest_normal", "tiny"):
+            setattr(self, name, getattr(info, name).item())
+        self.dtype, self.bits, self.resolution = info.dtype.name, info.bits, 10.0**-info.precision
+
+
+class iinfo:
+    """Limits of an integer dtype: bits, max, min."""
+
+    def __init__(self, type: dtypes.dtype):
+        info = np.iinfo(dtypes.to_numpy(type))
+        self.min, self.max, self.bits, self.dtype = info.min, info.max, info.bits, info.dtype.name
+
+
+FUNCTIONS |= {"finfo": finfo, "iinfo": iinfo}

@@ -28,6 +28,8 @@ from .signature import REQUIRED
 ndarray = np.ndarray
 Inputs = Sequence[Tensor | None]  # None for one that is not given
 array_types = frozenset({ndarray, np.float32, np.float64, np.bool_})  # NumPy turns 0-d arrays into numbers
+arrays_or_none = array_types | {type(None)}
+arrays_or_numbers = arrays_or_none | {float, int}
 
 # ---------------------------------------------------------------- arguments
 
@@ -85,7 +87,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
     An operator leaves unknown types to Python, which tries the other operand."""
     if args and type(args[0]) in array_types and not kwargs and len(args) == op.count:
         inputs, params = op.split(args) if op.params else (args, ())
-        if only_arrays(op, inputs):
+        if (arrays_or_numbers if op.numbers else arrays_or_none).issuperset(map(type, inputs)):
             return op.forward(*inputs, *op.prepare(params, inputs[0]))
     name, method, run, signature = form
     if "out" in kwargs and not method:
@@ -114,14 +116,6 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
     return run(op, inputs, op.prepare(params, inputs[0]._array) if inputs else params)
 
 
-def only_arrays(op: Op, inputs: Sequence) -> bool:
-    """Whether all inputs are arrays, or numbers where a number may replace a tensor."""
-    for t in inputs:
-        if type(t) not in array_types and t is not None and not (op.numbers and type(t) in (float, int)):
-            return False
-    return True
-
-
 def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
     """A call with `out=`: the result is written into this tensor, which takes its size, outside of autograd."""
     out, rest = kwargs["out"], {key: value for key, value in kwargs.items() if key != "out"}
@@ -130,8 +124,7 @@ def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
     known = functions_at(name, method=False) or functions_at(name, method=True)
     offered = not known or any("out" in form.kinds for form in known)
     check(offered, "{}() got an unexpected keyword argument 'out'", name, error=TypeError)
-    message = "{}(): argument 'out' must be Tensor, not {}"
-    check(isinstance(out, Tensor), message, name, full_name(type(out)), error=TypeError)
+    check(isinstance(out, Tensor), messages.OUT_TYPE, name, type(out), error=TypeError)
     result = call(*args, **rest)  # it checks the other arguments
     needing = [t for t in (out, *args, *rest.values()) if isinstance(t, Tensor) and t._requires_grad]
     check(not needing or not local.modes.records, messages.OUT_NEEDS_GRAD, name)

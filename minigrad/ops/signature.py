@@ -60,12 +60,11 @@ def check_ints(value: object, argument: str, alone: bool = True) -> None:
         return
     many = isinstance(value, (tuple, list))
     check(many, "{} must be tuple of ints, not {}", argument, type(value), error=TypeError)
-    message = "{} must be tuple of ints, but found element of type {} at pos 0"
-    check(not value or is_int(value[0]), message, argument, *map(type, value[:1]), error=TypeError)
-    message = '{} failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
+    first = map(type, value[:1])
+    check(not value or is_int(value[0]), messages.FIRST_INT, argument, *first, error=TypeError)
+    name = argument.partition(" (position")[0]
     for place, n in enumerate(value, 1):
-        fits = is_int(n) or isinstance(n, bool)
-        check(fits, message, argument.partition(" (position")[0], place, type(n), error=TypeError)
+        check(is_int(n) or isinstance(n, bool), messages.OTHER_INT, name, place, type(n), error=TypeError)
 
 
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:

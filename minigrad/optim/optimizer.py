@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy import multiply, ndarray, subtract
 
-from .. import messages
 from ..autograd.grad_mode import enable_grad
 from ..basics import check
 from ..missing import SaysWhatIsMissing, guard
+from ..nn import messages
 from ..nn.module import zero_gradients
 from ..ops.operands import constant
 from ..tensor import Tensor, wrap
@@ -91,8 +91,7 @@ class Optimizer(SaysWhatIsMissing):
         Raises ValueError if the groups differ in number or size.
         """
         saved = state_dict["param_groups"]
-        message = "loaded state dict has a different number of parameter groups"
-        check(len(saved) == len(self.param_groups), message, error=ValueError)
+        check(len(saved) == len(self.param_groups), messages.GROUP_COUNT, error=ValueError)
         pairs = zip(saved, self.param_groups, strict=True)
         alike = all(len(a["params"]) == len(b["params"]) for a, b in pairs)
         check(alike, messages.GROUP_SIZE, error=ValueError)
@@ -131,9 +130,8 @@ class Algorithm(Optimizer):
         for i, beta in enumerate(betas if "betas" in defaults else ()):
             if not isinstance(beta, float) or not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        message = "minigrad does not implement {}=True"
         for name in ("differentiable", "centered"):
-            check(not defaults.get(name), message, name, error=NotImplementedError)
+            check(not defaults.get(name), messages.NO_OPTION, name, error=NotImplementedError)
         super().__init__(params, defaults)
         self.steps = 0
         self._work: dict[Tensor, ndarray] = {}  # for each parameter an array to compute in

@@ -12,22 +12,19 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class Measurement:
-    """How many seconds `number_per_run` runs of a statement took, measured one or more times."""
+    """How many seconds `number_per_run` runs of a statement took."""
 
     def __init__(self, number_per_run: int, raw_times: list[float], stmt: str):
         self.number_per_run, self.raw_times, self.stmt = number_per_run, raw_times, stmt
 
     times = property(lambda self: [t / self.number_per_run for t in self.raw_times], doc="Seconds of a run.")
-    mean = property(lambda self: sum(self.times) / len(self.times), doc="The mean of `times`, in seconds.")
-    median = property(lambda self: sorted(self.times)[len(self.times) // 2], doc="The median of `times`.")
+    mean = median = property(lambda self: self.times[0], doc="Seconds of a run.")
 
     def __repr__(self) -> str:
         size, unit = next((s, u) for s, u in UNITS if self.median >= s or u == "ns")
-        count = len(self.raw_times)
-        lines = [f"<torch.utils.benchmark.utils.common.Measurement object at {id(self):#x}>", self.stmt]
-        lines += [f"  {'Median: ' * (count > 1)}{self.median / size:.2f} {unit}"]
-        runs = f"{self.number_per_run} runs {'per measurement' if count > 1 else ''}"
-        return "\n".join([*lines, f"  {count} measurement{'s' * (count > 1)}, {runs}, 1 thread"])
+        name = f"<torch.utils.benchmark.utils.common.Measurement object at {id(self):#x}>"
+        runs = f"  1 measurement, {self.number_per_run} runs , 1 thread"
+        return f"{name}\n{self.stmt}\n  {self.median / size:.2f} {unit}\n{runs}"
 
 
 class Timer:
@@ -47,9 +44,3 @@ class Timer:
         """Run the statement `number` times, after a warm-up."""
         self.timer.timeit(max(number // 100, 2))
         return Measurement(number, [self.timer.timeit(number)], self.stmt)
-
-    def blocked_autorange(self, *, min_run_time: float = 0.2) -> Measurement:
-        """Run the statement as many times as fit into `min_run_time` seconds."""
-        number, seconds = self.timer.autorange()
-        count = max(int(min_run_time / max(seconds, 1e-9)), 1)
-        return Measurement(number, self.timer.repeat(min(count, 100), number), self.stmt)

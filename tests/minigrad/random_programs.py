@@ -1,5 +1,5 @@
 """Random programs that combine autograd's features: broadcasting, views, writes in place, several outputs, custom
-Functions, hooks, grad modes, hooks on saved tensors, edges, double backward, several passes; and nested transforms.
+Functions, hooks, grad modes, hooks on saved tensors, double backward, several passes; and nested transforms.
 
 `write(seed)` and `write_transforms(seed)` give the text of one: the same number is the same program everywhere.
 """
@@ -14,7 +14,7 @@ LITERALS = {(): "1.5", (3,): "[0.5, -1.25, 2.0]", (2, 3): "[[0.5, -0.75, 1.0], [
 FUNCTIONS = """
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
-from torch.autograd.graph import get_gradient_edge, register_multi_grad_hook, saved_tensors_hooks
+from torch.autograd.graph import saved_tensors_hooks
 log = []
 def note(word, *grads):
     log.append((word, *[None if g is None else f'{g.sum().item() + 0.0:.4g}' for g in grads]))
@@ -278,11 +278,11 @@ class Writer:
                     "{x}.grad_fn.register_hook(lambda gi, go: tuple(None if g is None else g * 2 for g in gi))",
                     "{x}.register_post_accumulate_grad_hook(lambda t: note('post {x}', t.grad))",
                     "{x}.register_post_accumulate_grad_hook(lambda t: setattr(t, 'grad', None))",
-                    "h{n} = register_multi_grad_hook({many}, lambda gs: note('all {n}', *gs))",
-                    "h{n} = register_multi_grad_hook({many}, lambda g: note('any {n}', g), mode='any')",
+                    "{x}.register_hook(lambda g: note('again {x} {n}', g))",
+                    "{x}.grad_fn.register_hook(lambda gi, go: note('after {n}', *gi, *go))",
                     "{x}.register_hook(lambda g: 1 / 0) if {n} % 5 == 0 else None",
                 ]
-            ).format(x=x, n=n, many=many)
+            ).format(x=x, n=n)
         )
 
     def flag(self) -> None:
@@ -326,10 +326,9 @@ class Writer:
             options = ", ".join(filter(None, [options, retain]))
             self.put(f"torch.autograd.grad({loss}, {self.several()}, {options})")
         elif kind == 4:
-            self.put(f"e = get_gradient_edge({self.some()})")
-            self.put(f"torch.autograd.grad({loss}, [e, {self.some()}], allow_unused=True, {retain})")
-            self.put("del e")
-        elif kind == 5 and not any("multi_grad" in line for line in self.lines):
+            inputs = f"[{self.some()}, {self.some()}]"
+            self.put(f"torch.autograd.grad({loss}, {inputs}, allow_unused=True, {retain})")
+        elif kind == 5:
             self.put(
                 f"torch.autograd.backward([{', '.join(roots)}], [torch.ones_like(t) for t in [{', '.join(roots)}]], {retain})"
             )

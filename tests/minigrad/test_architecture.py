@@ -37,7 +37,7 @@ ops.special ops.selection ops.arrange ops.stacking ops.products ops.decompositio
 ops.activations ops.losses ops.pooling ops.normalisation
 nn.functional nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses
 nn.functional_distances nn.layers nn.convolutions nn.function_layers nn.losses nn.attention nn.recurrent nn.init nn.utils
-optim.algorithms optim.lr_scheduler tensor_methods messages creation random devices"""
+optim.algorithms optim.lr_scheduler tensor_methods messages nn.messages creation random devices"""
 ROOM = 0.02  # a budget may be exceeded by this fraction, so that one change need not wait for another
 
 BUDGETS = {  # lines, as `ruff format` leaves them
@@ -116,7 +116,7 @@ creation random
 func.trees func.interpreter
 autograd.function autograd.forward_ad autograd.functional autograd.numerical
 func.batching func.transforms
-nn.parameter serialization
+nn.messages nn.parameter serialization
 nn.init nn.hooks nn.utils nn.module
 nn.functional_activations nn.functional_images nn.functional_resizing nn.functional_losses nn.functional_distances
 nn.functional

@@ -89,7 +89,7 @@ def interrupted(run: Callable[[], object], number: int) -> bool:
 
 def state() -> tuple:
     """All modes of this thread, and the state shared by all threads."""
-    return modes.local.modes, modes.local.backward_pass, modes.anomaly.state
+    return modes.local.modes, modes.anomaly.state
 
 
 def entered(make: Callable) -> Callable[[], None]:
@@ -162,7 +162,7 @@ def test_an_interrupt_leaves_no_mode_on(mode: str) -> None:
             while interrupted(run, number):
                 if state() != before:
                     left.append(number)
-                    modes.local.modes, modes.local.backward_pass, modes.anomaly.state = before
+                    modes.local.modes, modes.anomaly.state = before
                 number += 1 if number < 150 else 7
             assert number > 2 and state() == before
     assert not left, f"after {len(left)} interrupts it is still on, the first at moment {left[0]}"

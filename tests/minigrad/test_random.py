@@ -45,7 +45,7 @@ def test_the_programs_use_what_they_are_for():
     failed = sum("error" in s for program in programs for s in run(minigrad, program)["statements"])
     assert failed < count / 5
     text = "".join(program.source for program in programs)
-    words = "Increase.apply inputs= get_gradient_edge(v mode='any' create_graph inference_mode"
+    words = "Increase.apply inputs= note('again note('after create_graph inference_mode"
     assert [word for word in words.split() if word not in text] == []
 
 

@@ -54,7 +54,6 @@ UNLISTED = {
     "Identity",
     "ModuleDict",
     "ModuleList",
-    "ParameterList",
     "Sequential",
     "Unflatten",
     "CosineSimilarity",
