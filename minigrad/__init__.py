@@ -51,7 +51,6 @@ from .autograd import node as _node
 from .autograd import passes as _passes
 from .autograd import views as _views
 from .autograd.grad_mode import *  # noqa: F403
-from .basics import Size
 from .creation import *  # noqa: F403
 from .devices import *  # noqa: F403
 from .dtypes import *  # noqa: F403
@@ -75,6 +74,7 @@ from .ops import nn as _nn
 from .ops import special as _special
 from .random import *  # noqa: F403
 from .tensor import Tensor
+from .tensor_methods import Size
 
 __version__ = "0.2.0"
 

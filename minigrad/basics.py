@@ -1,11 +1,10 @@
-"""What every file may use: `check` raises errors, with the names that messages have for classes, dtypes and nodes; `Size`,
+"""What every file may use: `check` raises errors, with the names that messages have for classes, dtypes and nodes;
 dimensions, and types of several results. messages.py has the long texts."""
 
 from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
-from math import prod
 from operator import index
 
 import numpy as np
@@ -47,41 +46,11 @@ def modified_error(array: np.ndarray, maker: object, output_nr: int, now: int, t
     return RuntimeError(messages.MODIFIED.format(kind, list(array.shape), made_by, now, then, hint))
 
 
-class Size(tuple):
-    """The shape of a tensor: a tuple that prints as `torch.Size([2, 3])` and knows `numel()`."""
-
-    __module__ = __package__  # as users know it
-    __slots__ = ()
-
-    def __new__(cls, lengths=()) -> Size:
-        return tuple.__new__(cls, map(index, lengths))
-
-    def __repr__(self) -> str:
-        return f"torch.Size([{', '.join(map(str, self))}])"
-
-    __str__ = __repr__
-
-    def numel(self) -> int:
-        """The number of elements: the product of the lengths."""
-        return prod(self)
-
-    def __getitem__(self, key):
-        result = tuple.__getitem__(self, key)
-        return tuple.__new__(Size, result) if isinstance(key, slice) else result
-
-    def __add__(self, other: tuple) -> Size:
-        return Size(tuple.__add__(self, other))
-
-    def __radd__(self, other: tuple) -> Size:
-        return Size(tuple(other) + tuple(self))
-
-
 def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front. Raises IndexError if a tensor of `ndim` dimensions has no such dimension."""
     dim, bound = index(dim), ndim or 1  # a 0-d tensor accepts dim 0 and -1
     if not -bound <= dim < bound:
-        expected = f"expected to be in range of [{-bound}, {bound - 1}]"
-        raise IndexError(f"Dimension out of range ({expected}, but got {dim})")
+        raise IndexError(messages.DIM_RANGE.format(-bound, bound - 1, dim))
     return dim + bound if dim < 0 else dim
 
 

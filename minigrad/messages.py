@@ -262,6 +262,7 @@ DIRTY = (
     "modified inplace must all be outputs of the Function."
 )
 DIRTY_LEAF = "a leaf Variable that requires grad has been used in an in-place operation."
+DIRTY_VIEW = "{}: a Function that writes to a view must return that view and nothing else"
 ONLY_ONCE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 # ---------------------------------------------------------------- forward mode
@@ -318,6 +319,11 @@ OUT_NEEDS_GRAD = (
 OUT_TYPE = "{}(): argument 'out' must be Tensor, not {}"
 FIRST_INT = "{} must be tuple of ints, but found element of type {} at pos 0"
 OTHER_INT = '{} failed to unpack the object at pos {} with error "type must be tuple of ints,but got {}"'
+OUT_SHAPE = "output with shape {} doesn't match the broadcast shape {}"
+OUT_DTYPE = "result type {} can't be cast to the desired output type {}"
+ELEMENT = "expected Tensor as element {} in argument 0, but got {}"
+UNLIKE_SIZES = "The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension {}"
+DIM_RANGE = "Dimension out of range (expected to be in range of [{}, {}], but got {})"
 OUT_OF_SEVERAL = "minigrad does not implement {}() with out=... for several results"
 COMBINATION = "{}() received an invalid combination of arguments - got ({}), but expected one of:{}"
 
@@ -340,6 +346,7 @@ NOT_OUR_FILE = (
 )
 SPLIT_LENGTHS = "Sum of input lengths does not equal the length of the input dataset!"
 COLLATE = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+SAMPLER = "sampler option is mutually exclusive with shuffle"
 BATCH_SIZE = "batch_size should be a positive integer value, but got batch_size={!r}"
 
 # ---------------------------------------------------------------- what NumPy refuses, too
@@ -357,3 +364,8 @@ NEGATIVE_BOOL = (
     "`logical_not()` operator instead."
 )
 NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
+OF_NUMPY = {  # words in NumPy's message: PyTorch's message
+    "boolean subtract": TWO_BOOLS,
+    "boolean negative": NEGATIVE_BOOL,
+    "Integers to negative": NEGATIVE_POWER,
+}

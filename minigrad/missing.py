@@ -72,9 +72,7 @@ def functions() -> dict[str, list[Arguments]]:
 
 def functions_at(name: str, method: bool) -> list[Arguments]:
     """PyTorch's functions of this name that are methods of Tensor, or those that are not."""
-    return [
-        known for known in functions().get(name, []) if known.function.startswith("torch.Tensor.") == method
-    ]
+    return [f for f in functions().get(name, []) if f.function.startswith("torch.Tensor.") == method]
 
 
 def is_python(name: str) -> bool:

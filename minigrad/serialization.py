@@ -69,9 +69,7 @@ def in_json(obj: object, where: str, tensors: dict[int, tuple[int, Tensor]]) -> 
     raise TypeError(f"save() cannot write {where}, a {type(obj).__name__}; save a model's state_dict()")
 
 
-def load(
-    f: File, map_location: object = None, *, weights_only: bool = True, mmap: bool | None = None
-) -> object:
+def load(f: File, map_location: object = None, *, weights_only: bool = True, mmap: object = None) -> object:
     """Read what `save` wrote. Nothing in the file is executed.
 
     map_location is accepted for the CPU only; weights_only and mmap change nothing. Raises RuntimeError if the file was

@@ -13,8 +13,8 @@ import weakref
 import numpy as np
 
 from . import dtypes, messages
-from .basics import Size, check
-from .tensor_methods import TensorBase
+from .basics import check
+from .tensor_methods import Size, TensorBase
 
 ndarray = np.ndarray
 new_object = object.__new__

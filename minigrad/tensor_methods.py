@@ -4,16 +4,47 @@ understand autograd."""
 from __future__ import annotations
 
 import warnings
+from math import prod
+from operator import index
 
 import numpy as np
 
 from . import dtypes, messages
 from .autograd.modes import local
-from .basics import Size, check, wrap_dim
+from .basics import check, wrap_dim
 from .devices import cpu
 from .printing import tensor_repr
 
 ndarray = np.ndarray
+
+
+class Size(tuple):
+    """The shape of a tensor: a tuple that prints as `torch.Size([2, 3])` and knows `numel()`."""
+
+    __module__ = __package__  # as users know it
+    __slots__ = ()
+
+    def __new__(cls, lengths=()) -> Size:
+        return tuple.__new__(cls, map(index, lengths))
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    __str__ = __repr__
+
+    def numel(self) -> int:
+        """The number of elements: the product of the lengths."""
+        return prod(self)
+
+    def __getitem__(self, key):
+        result = tuple.__getitem__(self, key)
+        return tuple.__new__(Size, result) if isinstance(key, slice) else result
+
+    def __add__(self, other: tuple) -> Size:
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: tuple) -> Size:
+        return Size(tuple(other) + tuple(self))
 
 
 class TensorBase:

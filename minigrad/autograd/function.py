@@ -258,11 +258,7 @@ def written_output(ctx: FunctionCtx, out: Tensor, number: int, count: int) -> Te
         out._meta.grad = None  # it belonged to the old value
     if out._base is not None:
         check_writable(out)
-        check(
-            count == 1,
-            "{}: a Function that writes to a view must return that view and nothing else",
-            ctx.name(),
-        )
+        check(count == 1, messages.DIRTY_VIEW, ctx.name())
     record_write(out, ctx)
     out._output_nr = number if out._base is None else 0
     return out

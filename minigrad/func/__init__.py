@@ -10,8 +10,7 @@ The operations import the interpreter, and the transforms import the operations:
 
 from ..missing import module_attributes
 
-HOMES = {"vmap": ".batching", "functional_call": ".trees", "stack_module_state": ".trees"} | dict.fromkeys(
-    ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"], ".transforms"
-)
+HOMES = {"vmap": ".batching", "functional_call": ".trees", "stack_module_state": ".trees"}
+HOMES |= dict.fromkeys(["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"], ".transforms")
 __all__ = sorted(HOMES)
 __dir__, __getattr__ = module_attributes(__name__, __all__, HOMES)

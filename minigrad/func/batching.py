@@ -292,13 +292,9 @@ WAYS: dict[str | None, Callable] = {
 
 
 def vmap(
-    func: Callable,
-    in_dims: Dims = 0,
-    out_dims: Dims = 0,
-    randomness: str = "error",
-    *,
+    func: Callable, in_dims: Dims = 0, out_dims: Dims = 0, randomness: str = "error", *,
     chunk_size: int | None = None,
-) -> Callable:
+) -> Callable:  # fmt: skip
     """Turn `func` of one example into a function of a batch.
 
     in_dims: the dimension that runs over the examples, None for arguments that all examples share: one for all arguments, or

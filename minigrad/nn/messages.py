@@ -54,3 +54,8 @@ NOT_A_PARAMETER = "optimizer can only optimize Tensors, but one of the params is
 GROUP_SIZE = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
 GROUP_COUNT = "loaded state dict has a different number of parameter groups"
 NO_OPTION = "minigrad does not implement {}=True"
+# Options of optimizers that must not be negative, as messages call them.
+NOT_NEGATIVE = {
+    "lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value", "alpha": "alpha value",
+    "eps": "epsilon value",
+}  # fmt: skip

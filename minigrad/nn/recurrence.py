@@ -102,15 +102,9 @@ class Cell(Recurrent):
 class Layers(Recurrent):
     @placed
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        *,
-        batch_first: bool = False,
-        device: object = None,
-        dtype: object = None,
-    ):
+        self, input_size: int, hidden_size: int, num_layers: int = 1, *, batch_first: bool = False,
+        device: object = None, dtype: object = None,
+    ):  # fmt: skip
         super().__init__(input_size, hidden_size, [f"_l{layer}" for layer in range(num_layers)])
         self.num_layers, self.batch_first = num_layers, batch_first
 

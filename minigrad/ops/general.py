@@ -108,8 +108,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
         return op.forward(*([arrays] if op.variadic else arrays), *op.prepare(params, arrays[0]))
     if op.variadic:
         for position, t in enumerate(inputs):
-            message = f"expected Tensor as element {position} in argument 0, but got {full_name(type(t))}"
-            check(isinstance(t, Tensor), message, error=TypeError)
+            check(isinstance(t, Tensor), messages.ELEMENT, position, type(t), error=TypeError)
     elif len(tensors) < len(inputs):
         like = next((t for t in tensors if t._array.dtype.kind != "b"), tensors[0])
         inputs = [t if t is None or isinstance(t, Tensor) else operand(t, like, op.floating) for t in inputs]

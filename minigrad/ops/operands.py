@@ -119,23 +119,16 @@ def sum_to(array: ndarray, shape: tuple) -> ndarray:
 def check_result(result: ndarray, target: ndarray) -> None:
     """Raise PyTorch's error if a result has the wrong shape, or the wrong kind of number, to be written into `target`."""
     if result.shape != target.shape:
-        message = f"{list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        raise RuntimeError(f"output with shape {message}")
+        raise RuntimeError(messages.OUT_SHAPE.format([*target.shape], [*result.shape]))
     ranks = dtypes.category
     if result.dtype is not target.dtype and ranks[result.dtype.kind] > ranks[target.dtype.kind]:
-        message = f"{dtypes.word(result.dtype)} can't be cast to the desired output type {dtypes.word(target.dtype)}"
-        raise RuntimeError(f"result type {message}")
+        raise RuntimeError(messages.OUT_DTYPE.format(*map(dtypes.word, (result.dtype, target.dtype))))
 
 
 # ---------------------------------------------------------------- if it fails
 
-MESSAGES = {  # words in NumPy's message: PyTorch's message
-    "boolean subtract": messages.TWO_BOOLS,
-    "boolean negative": messages.NEGATIVE_BOOL,
-    "Integers to negative": messages.NEGATIVE_POWER,
-}
 Call = tuple[CallForm, tuple, dict]  # how an operation was called, and its arguments
-OF_NUMPY = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")  # its messages' names
+NOUNS = ("array", "axis", "axes", "broadcast", "dimension", "operand", "shape")  # of NumPy's messages
 
 
 def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = None) -> Exception:
@@ -146,7 +139,7 @@ def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = N
         form, args, kwargs = call
         values = form.signature.bind(args, kwargs, form.name, form.method)
     arrays, text = [a for a in arrays if a is not None], str(error)
-    for pattern, message in MESSAGES.items():
+    for pattern, message in messages.OF_NUMPY.items():
         if isinstance(error, (TypeError, ValueError)) and pattern in text:
             return RuntimeError(message)
     if "no identity" in text or "of an empty" in text:  # the largest of zero elements
@@ -170,7 +163,7 @@ def translated(error: Exception, op: Op, arrays: Sequence, call: Call | None = N
     if "cannot reshape array of size" in text:
         numel, shape = re.fullmatch(r"cannot reshape .* size (\d+) into shape \((.*?),?\)", text).groups()
         return RuntimeError(f"shape '[{shape.replace(',', ', ')}]' is invalid for input of size {numel}")
-    if isinstance(error, ValueError) and arrays and any(word in text for word in OF_NUMPY):
+    if isinstance(error, ValueError) and arrays and any(word in text for word in NOUNS):
         shapes = ", ".join(str(list(a.shape)) for a in arrays)
         return RuntimeError(f"{op.name} of {shapes}: {text}")
     return error
@@ -182,6 +175,5 @@ def unlike_sizes(arrays: Sequence[np.ndarray]) -> RuntimeError | None:
     for a, b in itertools.pairwise([(1,) * (ndim - a.ndim) + a.shape for a in arrays]):
         for dim in reversed(range(ndim)):
             if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
-                message = f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]})"
-                return RuntimeError(f"{message} at non-singleton dimension {dim}")
+                return RuntimeError(messages.UNLIKE_SIZES.format(a[dim], b[dim], dim))
     return None

@@ -175,9 +175,7 @@ KINDS = {
     "float": Kind("float", is_number, checked(is_number, float, int)),
     "bool": of_types("bool", bool, np.bool_),
     "str": of_types("str", str),
-    "dtype": Kind(
-        "torch.dtype", lambda v: isinstance(v, (dtypes.dtype, type)), lambda v, a: dtypes.to_numpy(v)
-    ),
+    "dtype": of_types("torch.dtype", dtypes.dtype, type)._replace(prepare=lambda v, a: dtypes.to_numpy(v)),
     "object": Kind("object", lambda v: True),
     # a dimension; one already counted from the front; the position of a new dimension; some dimensions; all of them
     "dim": Kind("int", is_int, as_dim),

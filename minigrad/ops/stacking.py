@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import dtypes
-from ..basics import Size, check
+from ..basics import check
 from ..tensor import Tensor, wrap
+from ..tensor_methods import Size
 from .selection import masked_select
 from .shape import cat, common_shape, expand, flatten, reshape, stack, unsqueeze, view
 from .signature import are_ints, as_size

@@ -44,9 +44,8 @@ from .inplace import in_place_function_of, write
 from .op import CallForm, Op, parameters_of
 from .signature import Signature, declared
 
-Lengths = (
-    tuple[int, ...] | list[int]
-)  # annotations in a plain function for `function`: see `kind_names` there
+# Annotations in a plain function for `function`: see `kind_names` there.
+Lengths = tuple[int, ...] | list[int]
 Ints = int | Lengths
 OPS: list[Op] = []  # every operation: all of the library's calculus
 # Where users find the declared functions; `minigrad/__init__.py` attaches the methods to Tensor.
@@ -265,9 +264,8 @@ def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
             p = p.replace(annotation=functools.reduce(operator.or_, sorted(kinds, key=str, reverse=True)))
         results.append(p.replace(default=None) if positional and optional and p.default is p.empty else p)
     returned = {s.return_annotation for s in signatures}
-    return inspect.Signature(
-        results, return_annotation=returned.pop() if len(returned) == 1 else widest.empty
-    )
+    only = returned.pop() if len(returned) == 1 else widest.empty
+    return inspect.Signature(results, return_annotation=only)
 
 
 # ---------------------------------------------------------------- slopes of 0

@@ -20,10 +20,6 @@ from ..ops.operands import constant
 from ..tensor import Tensor, wrap
 
 Direction = tuple[ndarray, float]  # and the rate for moving there
-NOT_NEGATIVE = {
-    "lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value", "alpha": "alpha value",
-    "eps": "epsilon value",
-}  # fmt: skip
 
 
 class Optimizer(SaysWhatIsMissing):
@@ -123,7 +119,7 @@ class Algorithm(Optimizer):
         """options: the `locals()` of a constructor; order: which of them to keep, in PyTorch's order."""
         names = order.split() or [name for name in options if name not in ("self", "params", "__class__")]
         defaults = {name: options[name] for name in names}
-        for name, message in NOT_NEGATIVE.items():
+        for name, message in messages.NOT_NEGATIVE.items():
             check(defaults.get(name, 0) >= 0, "Invalid {}: {}", message, defaults.get(name), error=ValueError)
         betas = defaults.get("betas", (0, 0))
         check(len(betas) > 1, "betas must be a tuple of two numbers, but got {}", betas, error=IndexError)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from .. import messages
 from ..autograd.grad_mode import enable_grad
 from ..autograd.graph import saved_tensors_hooks
-from ..autograd.modes import local, settle
+from ..autograd.modes import local
 from ..autograd.saved import SavedTensor
 from ..basics import check
 from ..missing import module_attributes
@@ -70,15 +70,12 @@ class Recomputation:
                 raise AllSavedAgain
             return results[-1]
 
-        random_state, modes = rng().get_state(), local.modes
+        random_state = rng().get_state()
         try:
-            local.update(saved_hooks=())  # hooks around the backward pass do not apply to the forward
             rng().set_state(self.random_state)
             with suppress(AllSavedAgain), enable_grad(), saved_tensors_hooks(keep, lambda t: t):
                 self.function(*args, **self.kwargs)
         finally:
-            local.modes = modes
-            settle()
             rng().set_state(random_state)
         counts = self.saved, len(results)
         check(counts[0] == counts[1], messages.CHECKPOINT_COUNT, *counts, error=CheckpointError)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from ..ops.shape import stack
 from ..random import rng
 from ..tensor import Tensor, wrap
 
-__all__ = [
-    "DataLoader", "Dataset", "RandomSampler", "SequentialSampler", "Subset", "TensorDataset", "default_collate", "random_split",
-]  # fmt: skip
+__all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate", "random_split"]
 __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
@@ -99,32 +97,13 @@ def default_collate(batch: Sequence) -> object:
     raise TypeError(messages.COLLATE.format(type(first)))
 
 
-class SequentialSampler:
-    """The indices of a dataset's examples, in order."""
-
-    def __init__(self, data_source: Sized):
-        self.data_source = data_source
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self.data_source)))
-
-    def __len__(self) -> int:
-        return len(self.data_source)
-
-
-class RandomSampler(SequentialSampler):
-    """The indices of a dataset's examples, in an order drawn at random."""
-
-    def __init__(self, data_source: Sized, *, generator: Generator | None = None):
-        super().__init__(data_source)
-        self.generator = generator
-
-    def __iter__(self) -> Iterator[int]:
-        count, stream = len(self.data_source), rng(self.generator)
-        if self.generator is None:  # a seed from the default stream, and a stream with that seed
-            stream = Generator().manual_seed(random_seed(None))
-        yield from stream.permutation(count).tolist()
-        stream.permutation(count)  # drawn without being used, as in PyTorch
+def shuffled(count: int, generator: Generator | None) -> Iterator[int]:
+    """The numbers below `count`, in an order drawn at random."""
+    stream = rng(generator)
+    if generator is None:  # a seed from the default stream, and a stream with that seed
+        stream = Generator().manual_seed(random_seed(None))
+    yield from stream.permutation(count).tolist()
+    stream.permutation(count)  # drawn without being used, as in PyTorch
 
 
 class DataLoader(SaysWhatIsMissing):
@@ -143,23 +122,21 @@ class DataLoader(SaysWhatIsMissing):
     ):  # fmt: skip
         positive = isinstance(batch_size, int) and batch_size > 0
         check(positive, messages.BATCH_SIZE, batch_size, error=ValueError)
-        message = "sampler option is mutually exclusive with shuffle"
-        check(sampler is None or not shuffle, message, error=ValueError)
-        if sampler is None:
-            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
-        self.dataset, self.batch_size, self.sampler = dataset, batch_size, sampler
+        check(sampler is None or not shuffle, messages.SAMPLER, error=ValueError)
+        self.dataset, self.batch_size, self.sampler, self._shuffle = dataset, batch_size, sampler, shuffle
         self.num_workers, self.drop_last, self.generator = num_workers, drop_last, generator
         self.collate_fn = collate_fn or default_collate
 
     def __iter__(self) -> Iterator:
         random_seed(self.generator)  # PyTorch draws one for its workers, so the order depends on it
-        order = iter(self.sampler)
+        indices = range(len(self.dataset)) if self.sampler is None else self.sampler
+        order = iter(shuffled(len(indices), self.generator) if self._shuffle else indices)
         batches = iter(lambda: list(itertools.islice(order, self.batch_size)), [])
         full = (batch for batch in batches if len(batch) == self.batch_size or not self.drop_last)
         return (self.collate_fn([self.dataset[i] for i in batch]) for batch in full)
 
     def __len__(self) -> int:
-        count = len(self.sampler)
+        count = len(self.dataset if self.sampler is None else self.sampler)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 

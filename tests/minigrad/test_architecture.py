@@ -44,7 +44,7 @@ BUDGETS = {  # lines, as `ruff format` leaves them
     "what backward needs": (PATH.split(), 1600),
     "machinery, which is all but the declarations": (
         [n for n in FILES if n not in DECLARATIONS.split()],
-        7655,
+        7400,
     ),
 }
 

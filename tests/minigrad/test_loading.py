@@ -14,7 +14,6 @@ LOADERS: dict[str, Callable[[ModuleType, object], object]] = {
     "in order": lambda data, d: data.DataLoader(d, 4),
     "shuffled": lambda data, d: data.DataLoader(d, batch_size=4, shuffle=True, pin_memory=False),
     "drop_last": lambda data, d: data.DataLoader(d, 4, True, drop_last=True, timeout=0),
-    "a sampler": lambda data, d: data.DataLoader(d, 3, sampler=data.RandomSampler(d)),
     "numbers as a sampler": lambda data, d: data.DataLoader(d, 2, sampler=[3, 1, 2, 2, 0]),
 }
 
