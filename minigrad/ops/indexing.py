@@ -15,9 +15,13 @@ from operator import index as as_int
 import numpy as np
 
 from .. import dtypes
+from ..autograd.modes import is_plain, local, special
+from ..autograd.node import gradient_node, new_node
+from ..autograd.views import make_view
 from ..basics import check, full_name, wrap_dim
 from ..tensor import Tensor, plain_types, wrap
 from .inplace import write
+from .op import Op
 from .pointwise import _where, copy, fill_tensor
 from .reduction import OUT_OF_BOUNDS, add_at, leaves, rows
 from .shape import VIEW, expand, key_along, unsqueeze, view, zeros_beside
@@ -181,6 +185,19 @@ def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     return cut(t, dim, start, end, step)
 
 
+def plain_view(op: Op, t: Tensor, array: ndarray, *params: int) -> Tensor:
+    """A view whose array is known, with its node: what `call_one` does after computing, without the rest of a call. This is for
+    the most frequent keys, of tensors about which nothing is unusual."""
+    out = wrap(array)
+    make_view(out, t)
+    if t._requires_grad and (not special or local.modes.grad):
+        saved = op.select_saved((None, t, array, t._array.shape, t._array.size, *params))
+        output_nrs = (t._output_nr,) if t._output_nr else None
+        out._requires_grad = True
+        out._grad_fn = new_node(op.node_class, (gradient_node(t),), output_nrs, saved)
+    return out
+
+
 def _one_hot(self: ndarray, num_classes: int) -> ndarray:
     check(self.dtype == np.int64, "one_hot is only applicable to index tensor of type LongTensor.")
     classes = self.item(self.argmax()) + 1 if num_classes == -1 else num_classes
@@ -311,11 +328,14 @@ def getitem(self: Tensor, key: object) -> Tensor:
 
     Raises IndexError for positions and masks that do not fit, ValueError for negative steps.
     """
-    if self._array.ndim:  # the most frequent of all keys
-        if type(key) is int:
-            return at_position(self, 0, key)
-        if type(key) is slice:
-            return sliced(self, 0, key, keep=True)
+    x, kind = self._array, type(key)
+    plain = x.ndim and type(self) in plain_types and (not special or is_plain())
+    if plain and kind is int and -len(x) <= key < len(x):
+        return plain_view(select.op, self, x[key, ...], 0, key)
+    if plain and kind is slice and key.step is None:
+        start, end = 0 if key.start is None else key.start, END if key.stop is None else key.stop
+        if type(start) is int and type(end) is int:
+            return plain_view(cut.op, self, x[key], 0, start, end, 1)
     out, indices = worked_off(self, key)
     if indices:
         return index(out, tuple(indices))
