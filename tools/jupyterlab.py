@@ -64,8 +64,8 @@ Theme = Literal["light", "dark"]
 
 
 def find_chromium() -> str | None:
-    """The Chromium or Chrome of this machine; playwright's own download is not used. Best is a Chromium without a window, tabs
-    and menus of its own: the same pages take a quarter less of the processor."""
+    """The Chromium or Chrome of this machine; playwright's own download is not used. A Chromium without windows, tabs
+    and menus is tried first: the same pages take a quarter less processor time."""
     names = (
         "chromium-headless-shell",
         "chromium",
@@ -197,8 +197,8 @@ class Lab:
         """Open notebook `name`, as shipped, or `book` under that name, with a separate kernel.
 
         It reuses the window of the last one, as for someone who opens one lesson after the other: loading JupyterLab takes
-        four times as long as running a lesson. After an error, beside another notebook, and if the scale is not 1, the window
-        is a new one.
+        four times as long as running a lesson. After an error, next to an open
+        notebook, or if the scale is not 1, it opens a new window.
 
         width, height: of the window, in CSS pixels; scale: device pixels of each, for sharp pictures.
         """

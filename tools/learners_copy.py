@@ -1,7 +1,7 @@
 """The learner's copy of the lessons: `my_lessons/`, made from `notebooks/` so that no answer is in sight: without outputs, and
 with the explanation of a prediction's outcome folded until the learner opens it.
 
-    refresh(folder)     make it, or bring it up to date; returns what there is to say about it
+    refresh(folder)     make it, or bring it up to date; returns the messages for the learner
 
 A learner works there and nowhere else. What a learner has written is never overwritten: a lesson that has changed in the
 project is put beside theirs, as 03_new_NAME.ipynb, and one line says so. A copy whose cells are as they were given is replaced
@@ -211,7 +211,7 @@ def answered_in(source: Path) -> set[str]:
 
 
 def take_over_progress(old: Path, new: Path) -> None:
-    """Move a progress file from the time when learners worked in notebooks/ to its present folder."""
+    """Move a progress file out of notebooks/, where learners used to work, to its present folder."""
     if old.is_file() and not new.exists():
         _write(new, old.read_text(encoding="utf-8", errors="replace"))
         with suppress(OSError):  # a project that cannot be written
@@ -255,12 +255,12 @@ class _Copies:
         return untouched[-1] if untouched else self._next_name(name)
 
     def write(self, name: str, text: str, version: str) -> None:
-        """Write a copy, and that it was given."""
+        """Write a copy, and record that it was given."""
         _write(self.folder / name, text)
         self._note(name, version)
 
     def remove_left_over(self, lessons: set[str]) -> None:
-        """Remove copies of lessons that are no longer in the project, where nothing was written in them."""
+        """Remove copies of lessons that are no longer in the project, if nothing was written in them."""
         for name in [*self.given]:
             if _lesson_of(name) not in lessons and _written(self.folder / name) == self.given[name]:
                 (self.folder / name).unlink()

@@ -64,7 +64,7 @@ class Lines:
 
 
 def whole_lines(path: Path) -> list:
-    """The JSON of each line of a file; a last one that was not written to its end is taken out."""
+    """The JSON of each line of a file; an incomplete last line is left out."""
     *lines, rest = path.read_text(encoding="utf-8").split("\n") if path.exists() else [""]
     if rest:
         path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
@@ -72,7 +72,7 @@ def whole_lines(path: Path) -> list:
 
 
 def recorded(path: Path) -> dict[str, dict]:
-    """What `path` has of each test file; the last entry counts."""
+    """What `path` has for each test file; the last entry counts."""
     return {part["tests"]: part for part in whole_lines(path)}
 
 
@@ -87,8 +87,8 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def record(folder: Path, to: Path, files: Iterable[str], tests: list[str]) -> Lines:
-    """Run `tests` of a copy of the project once and write to `to` which lines each of them runs; what `to` has already, on the
-    same text of `files` and of the tests, is not run again."""
+    """Run `tests` of a copy of the project once and write to `to` which lines each of them runs; tests that `to` already has,
+    for the same text of `files` and of the tests, are not run again."""
     to.parent.mkdir(parents=True, exist_ok=True)
     now = {file: mark(folder / file) for file in files}
     known = [
@@ -114,7 +114,7 @@ def record(folder: Path, to: Path, files: Iterable[str], tests: list[str]) -> Li
 
 
 def cheapest(tests: Iterable[str], seconds: dict[str, float], near: str = "") -> list[str]:
-    """Cheap ones first, in turn from test files that are named after `near` and from all; a second case of a parametrised
+    """Cheap tests first: those in files named after `near`, then all the others; a second case of a parametrised
     test comes after the first case of every other test."""
     cases = defaultdict(list)
     for name in sorted(set(tests), key=lambda name: (seconds[name], name)):

@@ -246,7 +246,7 @@ class _Parser:
             end = self.take()[0]
             if end == "\\\\":
                 rows.append([])
-                if self.peek() == "[":  # how much room is left below the row: MathML leaves its own
+                if self.peek() == "[":  # the space below the row: MathML leaves its own
                     while self.take()[0] != "]":
                         pass
             elif end == "\\end":

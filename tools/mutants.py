@@ -37,9 +37,7 @@ from tools.lines_of_tests import PACKAGES, environment, mark, record, whole_line
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = re.compile(r"pytorch_names|exercises/lesson_")  # tables and texts: their tests compare each row
-LIMIT = (
-    60  # seconds of processor time for the tests of one mutant, which take at most a quarter of it as it is
-)
+LIMIT = 60  # seconds of processor time for the tests of one mutant; without a change they take at most a quarter of that
 RECORD = ROOT / "build" / "lines_of_tests.jsonl"
 OUTCOMES = ROOT / "build" / "mutants.jsonl"
 COMPARISONS = {

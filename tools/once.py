@@ -1,4 +1,4 @@
-"""The program of steppers and films once per page: every frame of a saved notebook carries it, and the exam has ten.
+"""Put the program of steppers and films into a page once: each frame of a saved notebook carries it, and the exam has ten.
 
     once(body)      the HTML of a page's body, in which the frames ask the page for their program
 
@@ -18,7 +18,7 @@ from viz.show.page import DIGITS_85, asset, packed, text_of
 
 FRAME = re.compile(r'(<iframe class="viz-live"[^>]* srcdoc=")([^"]*)(")')
 PACKED = re.compile(r'(<script type="text/plain" id="packed">)([^<]*)(</script>)')
-# how a page unpacks itself, and how it does if its program comes from outside
+# how a page unpacks itself, and how it does so if its program comes from outside
 WHOLE = re.compile(r"const \{ js, css, data, options \} = (.+);")
 PARTED = r"""const { data, options } = \1;
   const { js, css } = await new Promise((done) => {

@@ -21,7 +21,7 @@ STEP = 2
 PICTURES = Path(__file__).resolve().parent.parent / "docs"
 
 
-SECONDS = 2.2  # the time each step is shown
+SECONDS = 2.2  # how long each step is shown
 COLORS = 64
 
 

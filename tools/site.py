@@ -1,4 +1,4 @@
-"""The lessons as static pages, for a class without Jupyter: every stepper on them steps, predictions and typed answers get the
+"""The lessons as static pages, for a class without Jupyter: every stepper on them works, predictions and typed answers get the
 same reply as in a notebook (answers.py), and nothing comes from a network. The pages print completely.
 
     python -m tools.site [FOLDER]        writes site/index.html, one page per lesson, the glossary, the exam, the gallery, the

@@ -78,7 +78,7 @@ def page(found: list[dict[str, Any]]) -> str:
         "",
         f"Last run: PyTorch {torch.__version__.partition('+')[0]}, transformers {transformers.__version__}: **{right} of "
         f"{len(found)} right in every respect.** Seconds are processor time in Python, "
-        "without Graphviz, which may take two. The picture is that of `viz.draw(loss)`: boxes, and its size in points.",
+        "without Graphviz, which may take two more. The picture is that of `viz.draw(loss)`: boxes, and its size in points.",
         "",
     ]
     body = []
