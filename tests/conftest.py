@@ -6,8 +6,8 @@
     @requires_torch                      # from tests.conftest import requires_torch
     def test_that_imports_torch_itself(): ...
 
-Tests that ask for torch, or have it as a parameter, carry the marker `torch`, those that ask for a browser the marker
-`browser`, automatically; one that takes more than two seconds of a processor is marked `long` by hand. `make test`
+Tests that ask for torch, or have it as a parameter, get the marker `torch` automatically, and tests that ask for a browser
+the marker `browser`; one that takes more than two seconds of processor time is marked `long` by hand. `make test`
 leaves all three out by `-m "not long and not torch and not browser"`, and says so in one line; PyTorch cannot be imported
 then, so the run is the same on a machine that has it. Where PyTorch is not installed its tests are left out of every
 run, but not in CI: there they fail.

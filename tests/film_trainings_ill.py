@@ -261,7 +261,7 @@ def labels_in_the_wrong_layout(t: Any) -> viz.Film:
     return fit(t, net, loss, 40)
 
 
-# ---- more ill ones
+# ---- more broken ones
 
 
 @ill("unstepped", more=True)

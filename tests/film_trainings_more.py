@@ -183,7 +183,7 @@ def distillation(t: Any) -> viz.Film:
 
 @healthy(more=True)
 def clusters(t: Any) -> viz.Film:
-    """Differences of all pairs are what this loss is made of."""
+    """A loss made of the differences between all pairs."""
     x, _ = blobs(t, 64)
     net = mlp(t, 8, 16, 1)
 

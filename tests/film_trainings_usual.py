@@ -219,7 +219,7 @@ def thawed_layer_by_layer(t: Any) -> viz.Film:
 
 @healthy
 def input_trained_by_a_fixed_net(t: Any) -> viz.Film:
-    """Only the input is moved; the parameters of the net get gradients that nobody uses."""
+    """Only the input is moved; the parameters of the net get gradients that are not used."""
     net, x, film = mlp(t, 8, 16, 4), t.zeros(1, 8, requires_grad=True), viz.film()
     target, optimizer = net(t.randn(1, 8)).detach(), t.optim.Adam([x], lr=0.05)
     for _ in range(40):

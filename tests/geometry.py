@@ -13,7 +13,7 @@ from viz.read.text import width
 
 SVG = "{http://www.w3.org/2000/svg}"
 STEP = 4.0  # points; arrows are checked in pieces of this length
-FURTHEST = 14.0  # points from an arrow to its label: a gradient takes more room than "grad"
+FURTHEST = 14.0  # points from an arrow to its label: a gradient takes more space than "grad"
 SHARPEST = 60.0  # degrees, within three pieces
 
 

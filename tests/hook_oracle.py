@@ -21,7 +21,7 @@ class Fired:
 
 
 def numbers(tensor: Any) -> np.ndarray | None:
-    """A copy of the numbers: of a sparse tensor the dense ones, of a nested one its rows with zeros behind them."""
+    """A copy of the numbers: a sparse tensor as a dense one, a nested one as rows padded with zeros."""
     if tensor is None:
         return None
     tensor = tensor.detach()

@@ -371,7 +371,7 @@ def made_of_elements(t: Any) -> Any:
 
 
 def operands_of_subclasses(t: Any) -> Any:
-    """Python asks a subclass first if its reflected method is another: a Parameter on the right must stay on the right."""
+    """Python asks a subclass first if it overrides the reflected method: a Parameter on the right must stay on the right."""
     p = t.nn.Parameter(t.tensor([1.0, 2.0]))
     x = t.ones(2, requires_grad=True) * 2
     made = [x * p, x - p, x / p, x**p, x @ p, p - x]

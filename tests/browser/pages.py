@@ -118,9 +118,9 @@ def until(page: Page, condition: str) -> None:
 
 
 def pointed(target: Locator, aim: Callable[[], None]) -> Locator:
-    """The target, once the pointer, which `aim` moves, has been seen on it. The element under the pointer may still be moving,
-    or be the one painted there before: just after a page has scrolled, Chromium may send to a stepper in a frame, in its own
-    process, what was meant for a link."""
+    """Call `aim`, which moves the pointer, until the target is under the pointer; return the target. Elements may
+    still be moving: just after a page has scrolled, Chromium may send an event meant for a link to a stepper in a frame, which
+    has its own process."""
     for _ in range(100):
         aim()
         if target.evaluate("(it) => it.matches(':hover')"):
@@ -139,8 +139,8 @@ def window(
     address that does not begin with one of `allowed` fail the test when the block is left.
 
     It is the window of the last test, emptied, as for someone who reads one page after the other: a new window costs three
-    times as much as opening a page in it. It is new after an error, beside another window, and if more than its size and theme
-    is requested.
+    times as much as opening a page in it. A new one is opened after an error, next to another window, and if more
+    than its size and theme is requested.
     """
     size = asked.pop("viewport", {"width": 1100, "height": 900})
     looks = {name: asked.pop(name, usual) for name, usual in LOOKS.items()}

@@ -25,7 +25,7 @@ from tests.minigrad.oracle import Program, run
 from tests.minigrad.random_programs import write, write_transforms
 
 CRASH = "PyTorch crashes"
-Difference = tuple[str, str]  # what differs, "" if nothing does; why it may, "" if nobody knows
+Difference = tuple[str, str]  # what differs, "" if nothing does; why it may, "" if unknown
 
 
 def feature(number: int) -> Program:
@@ -42,7 +42,7 @@ def compare_features(torch: ModuleType, number: int) -> Difference:
         return "not run", PROGRAMS[number]
     program, places = feature(number), []
     leaves = re.findall(r"^(v\d+) = torch.tensor\(", program.source, re.M)
-    passed = "print(log); log.clear()"  # which stands after each pass
+    passed = "print(log); log.clear()"  # which comes after each pass
     look = (
         f"{passed}; _places.append([t.grad.data_ptr() for t in [{', '.join(leaves)}] if t.grad is not None])"
     )
@@ -57,7 +57,7 @@ def compare_features(torch: ModuleType, number: int) -> Difference:
 
 
 def known_kind(source: str, found: list[str]) -> str:
-    """Why a program may differ so, "" if nobody knows."""
+    """Why a program may differ in this way, "" if unknown."""
     if "inference_mode" in source and all(map(is_version, found)):
         return VERSIONS
     refused = "expected: None\n      got:      RuntimeError: Inplace update to inference tensor"
@@ -105,7 +105,7 @@ def compare(kind: str, number: int) -> Difference:
 
 
 def compared(kind: str, numbers: Iterable[int]) -> Iterator[tuple[int, Difference]]:
-    """Each number with its difference, in a process of its own that is replaced when PyTorch has crashed it."""
+    """Each number with its difference, found in a separate process, which is replaced if PyTorch crashes it."""
     fork = multiprocessing.get_context("fork")  # it has PyTorch already
     process = ProcessPoolExecutor(1, fork)
     for number in numbers:

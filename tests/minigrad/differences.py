@@ -144,7 +144,7 @@ OTHERWISE = {
 }
 WITH_AVX512 = {"F.gelu(x)"}  # those that appear only on such processors
 
-# ---------------------------------------------------------------- derivatives that PyTorch 2.13 has wrong
+# ---------------------------------------------------------------- derivatives that PyTorch 2.13 gets wrong
 
 # Functions of m, a matrix of three rows, whose derivatives agree with finite differences in minigrad only; by what is
 # differentiated once more (test_nested_transforms.py). Nothing to be repaired: minigrad is right.

@@ -1,7 +1,7 @@
 """The programs that are written down: sessions (several statements), lines (one statement or a few), tables of facts.
 
 * `sessions/*.txt`: under `# %% title` lines; a statement that raises under PyTorch carries `# raises`, or is `err(f, ...)`.
-* `lines/*.txt`: one program a line, `;` between its statements.
+* `lines/*.txt`: one program per line, `;` between its statements.
 * `facts/*.txt`: `program -> what PyTorch says`: names of nodes, and gradients at kinks, ties and poles.
 
 To test a behaviour, write it into one of them; after a change to a session: `python -m tests.minigrad.record`.
