@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..read.text import plural
-from .findings import Finding, agree, broken, intervals, listed, longest, norm_text, times
+from ..read.text import listed, plural
+from .findings import Finding, agree, broken, intervals, longest, norm_text, times
 from .frame_table import RUN, FrameTable
 from .loss_curve import LossCurve, loss_text
 from .norms import NONE

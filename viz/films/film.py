@@ -223,7 +223,7 @@ class Film(Played):
             if table.names == names:  # other tensors in the same variables: a new batch, say
                 table.follow(leaves)
                 return table, leaves
-        info = SceneInfo(scene, nodes, called, frame)
+        info = SceneInfo(scene, nodes, called, modules)
         known.append(FrameTable(len(self._tables), scene, info, leaves, names))
         self._tables.append(known[-1])
         return known[-1], leaves
@@ -283,7 +283,7 @@ class Film(Played):
     def findings(self) -> list[Finding]:
         """What was seen, the most important first; a consequence follows its cause. See :class:`viz.films.findings.Finding`."""
         with self._lock:
-            return findings_of(self._analyses(), self._training, self.steps, self.losses, self._scene_of)
+            return findings_of(self, self._analyses())
 
 
 def _steps_of(keep: Any) -> frozenset[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+from collections.abc import Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,14 +85,6 @@ def norm_text(decade: float) -> str:
         return f"{value:.0f}" if two >= 100 else f"{value:#.2g}".removesuffix(".")
     digits, power = f"{value:.1e}".split("e")
     return f"{digits}e{int(power)}"
-
-
-def listed(names: Iterable[str], most: int = 3) -> str:
-    """``a``, ``a and b``, ``a, b, c and 4 more``."""
-    names = list(dict.fromkeys(names))
-    if len(names) > most + 1:
-        names = [*names[:most], f"{len(names) - most} more"]
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def agree(things: Sized, one: str, several: str) -> str:

@@ -140,11 +140,8 @@ class PassHooks:
     def _first_look(self) -> None:
         """What only a full look shows: weights whose units are equal, as their gradients are; and the number of classes."""
         scene, info = self.scene, self.info
-        axes = {
-            a.leaf: axis
-            for a in scene.arrows
-            if a.leaf is not None and (axis := _unit_axis(scene, a)) is not None
-        }
+        found = ((a.leaf, _unit_axis(scene, a)) for a in scene.arrows if a.leaf is not None)
+        axes = {leaf: axis for leaf, axis in found if axis is not None}
         values, grads = (self.values.arrays, self.grads.arrays) if axes else ([], [])
         equal = [(k, axis) for k, axis in axes.items() if _same_units(values[k], axis)]
         info.alike = [k for k, axis in equal if np.any(grads[k]) and _same_units(grads[k], axis, 1e-4)]

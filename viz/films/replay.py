@@ -8,19 +8,19 @@ returns what was seen, in the engine's order, so that it can be stepped through 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property, partial
 from heapq import heappop, heappush
 from itertools import count
-from types import FrameType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from ..picture.choose import pictures_of
 from ..read.graph import is_tensor, signed
-from ..read.names import classes
 from ..read.recall import prepare
+from ..read.text import one_line
 from ..read.values import dtype_name, size_of
 from ..run.trace import run
 from ..show.page import shared
@@ -35,10 +35,12 @@ CUSTOM = "saved_tensors"  # the attribute of a custom function with everything i
 class SceneInfo:
     """The facts about a scene's nodes that do not change from frame to frame, read while one of its graphs is alive.
 
-    ``called`` are the caller's (name, tensor) pairs. ``why`` says why its frames are not held, or is empty.
+    ``called`` and ``modules`` are the caller's, by name. ``why`` says why its frames are not held, or is empty.
     """
 
-    def __init__(self, scene: Scene, nodes: list[Any], called: Iterable[tuple[str, Any]], frame: FrameType):
+    def __init__(
+        self, scene: Scene, nodes: list[Any], called: list[tuple[str, Any]], modules: dict[str, Any]
+    ):
         at = {node: i for i, node in enumerate(nodes)}
         leaf_at = {id(nodes[i].variable): i for i in scene.leaves}
         self.sequence = [int(getattr(n, "_sequence_nr", lambda i=i: -i)()) for i, n in enumerate(nodes)]
@@ -53,7 +55,7 @@ class SceneInfo:
         self.others: dict[tuple[int, str], str] = {}  # names of kept tensors that do not require grad
         self.held = 0  # how many numbers are held
         self.custom = {i for i, n in enumerate(nodes) if hasattr(type(n), CUSTOM)}  # the user's own rules
-        self.module_classes = classes(frame)
+        self.module_classes = {path: one_line(type(m).__name__) for path, m in modules.items()}
         self.shapes: dict[int, tuple] = {}  # what each function receives and sends in the first frame
         self.alike: list[int] = []  # leaves whose units are alike in the first frame
         self.classes = 0  # for a classifier with a mean loss; else 0
@@ -102,7 +104,7 @@ class SceneInfo:
         except RuntimeError:  # the pass itself will report it
             return None
 
-    def named(self, nodes: list[Any], frame: FrameType) -> dict[str, Any]:
+    def named(self, nodes: list[Any], frame: Any) -> dict[str, Any]:
         """The results that plain variables of the caller hold now."""
         scope = frame.f_locals
         live = ((name, scope.get(name), nodes[i]) for (i, _), (name, *_) in self.names.items())

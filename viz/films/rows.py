@@ -123,12 +123,10 @@ def _name(scene: Scene, names: list[str], rows: list[Row]) -> None:
         modules = {_module(n) for n in leaves} - {""}
         if not leaves:
             row.name = " ".join(short(scene.names[f]) for f in row.functions[:2]).lower()
-        elif len(modules) == 1:
-            row.name = modules.pop()
-            if sum(_module(n) == row.name for n in dict.fromkeys(names)) > len(leaves):
-                row.name = ", ".join(leaves)  # a single module with several layers
-        else:
-            row.name = ", ".join(leaves)
+        else:  # a single module may have several layers
+            module = modules.pop() if len(modules) == 1 else ""
+            whole = sum(_module(n) == module for n in dict.fromkeys(names)) <= len(leaves)
+            row.name = module if module and whole else ", ".join(leaves)
         called.setdefault(row.name, []).append(row)
     many = [same for same in called.values() if len(same) > 1]
     for same in many:

@@ -90,24 +90,18 @@ class Still:
         """Everything that is painted at one frame."""
         look = self.looks.get(self.film._scene_of[frame]) or next(iter(self.looks.values()))
         k = look.at.index(frame) if frame in look.at else 0
-        title = text(self.x + 12, 18 + HEAD, self.label, 13, bold=True)
-        marks = [
-            self._headline(),
-            title,
-            *self._ribbon(look, frame),
-            *self._table(look, k),
-            *self._loss(frame),
-        ]
+        marks = [*self._headline(), *self._ribbon(look, frame), *self._table(look, k), *self._loss(frame)]
         return sorted(marks, key=lambda mark: mark[0] != "line")
 
-    def _headline(self) -> Mark:
-        """The loss from first to last, and the first finding, with as many of its later sentences as fit."""
+    def _headline(self) -> list[Mark]:
+        """The loss from first to last, and the first finding, with as many of its later sentences as fit; the title."""
         known, room = [x for x in self.film.losses if x is not None], self.wide - 24
         sentences = [f"Loss {loss_text(known[0])} → {loss_text(known[-1])}."] if known else []
         sentences += [part for f in self.film.findings[:1] for part in re.split(r"(?<=[.?]) ", f.text)]
         while len(sentences) > 2 and width(" ".join(sentences), 12) > room:
             sentences.pop()
-        return text(self.x + 12, 18, fit(" ".join(sentences), room, 12), 12)
+        title = text(self.x + 12, 18 + HEAD, self.label, 13, bold=True)
+        return [text(self.x + 12, 18, fit(" ".join(sentences), room, 12), 12), title]
 
     def y(self, r: int) -> float:
         return TOP + (r - 0.5) * self.pitch if r else TOP - 24

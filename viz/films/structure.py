@@ -128,10 +128,8 @@ def _axes(scene: Scene, info: Any) -> Iterator[tuple[str, int, str]]:
             # any matrix may relate clusters and their points; a square one may relate two kinds of things
             unsure = {"Mm": not square, "Index": square or len(shape) > 2}.get(name, False)
             if of != read and not unsure and _shape(info, f, 1)[-2:] == shape[-2:]:
-                text = (
-                    f"{scene.names[g]} normalises dimension {of} of {shape_text(shape)}, but {scene.names[f]}"
-                )
-                yield "axis", f, f"{text} {does} dimension {read}."
+                text = f"{scene.names[g]} normalises dimension {of} of {shape_text(shape)}, but"
+                yield "axis", f, f"{text} {scene.names[f]} {does} dimension {read}."
 
 
 def _first_inputs(scene: Scene, f: int, past: Collection[str]) -> Iterator[int]:

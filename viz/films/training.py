@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from threading import get_ident
 from typing import Any
 
-from ..read.text import shape_text
+from ..read.text import listed, shape_text
 from .analysis import SceneAnalysis
-from .findings import Finding, agree, listed, ordered
+from .findings import Finding, agree, ordered
 from .frame_table import FrameTable
 from .loss_curve import LossCurve, loss_text
 from .norms import LeafNorms, numbers, seen, weak
@@ -169,14 +169,10 @@ class TrainingState:
             yield "eval", first, next(iter(names)), text, False
 
 
-def findings_of(
-    analyses: dict[int, SceneAnalysis],
-    training: TrainingState,
-    steps: list[int],
-    losses: list[float | None],
-    scene_of: list[int],
-) -> list[Finding]:
-    """Everything that a film shows, in words, ordered."""
+def findings_of(film: Any, analyses: dict[int, SceneAnalysis]) -> list[Finding]:
+    """Everything that a film shows, in words, ordered. ``analyses``: those of its scenes."""
+    training: TrainingState = film._training
+    steps, losses, scene_of = film.steps, film.losses, film._scene_of
     out: list[Finding] = []
     if (step := training.graphless) is not None:
         text = f"The loss of step {step} has no graph, so no parameter gets a gradient from it: it was made from a number, "

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby, islice
 
-from ..read.graph import Function, Graph
+from ..read.graph import Edge, Function, Graph
 from ..read.modules import prefixes
 from ..read.rules import base_name
 
@@ -198,20 +198,18 @@ def _onward(block: set[Function], free: Callable[[Function], bool]) -> Iterator[
     the block."""
     used = (e for f in block for e in f.edges if e.target is not None)
     entering = {(e.target, e.nr) for e in used if e.target not in block}
+
+    def known(e: Edge) -> bool:
+        return e.target is None or e.target in block or (e.target, e.nr) in entering
+
     while True:
-        users = [e for f in block for e in f.users]
-        users += [e for t, nr in entering for e in t.users if e.nr == nr]
-        ready = [
-            f
-            for f in dict.fromkeys(e.source for e in users)
-            if f not in block
-            and free(f)
-            and all(e.target is None or e.target in block or (e.target, e.nr) in entering for e in f.edges)
-        ]
-        if not ready:
+        users = {e.source for f in block for e in f.users}
+        users |= {e.source for t, nr in entering for e in t.users if e.nr == nr}
+        ready = (f for f in users - block if free(f) and all(map(known, f.edges)))
+        if (first := min(ready, key=lambda f: f.index, default=None)) is None:
             return
-        block.add(min(ready, key=lambda f: f.index))
-        yield min(ready, key=lambda f: f.index)
+        block.add(first)
+        yield first
 
 
 def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[Function]:
@@ -249,10 +247,12 @@ def _activation(f: Function, free: Callable[[Function], bool]) -> list[Function]
 
 
 MOST_BESIDE, MOST_BEHIND = 12, 40  # functions
+SEVERAL = ("MultiheadAttention", "Bilinear")  # modules of the framework that take several inputs
 
 
 def _with_tails(order: list[Function], known: Known, classes: dict[str, str]) -> None:
-    """Add to each block what its module computes from its own results (``_tail``), the innermost first."""
+    """Add to each block what its module computes from its own results and from its input (``_tail``, ``_head``), the
+    innermost first."""
     calls: dict[tuple[str, int | None], list[Function]] = {}
     paths: dict[str, list[str]] = {}
     for f, (path, call) in known.items():
@@ -266,6 +266,8 @@ def _with_tails(order: list[Function], known: Known, classes: dict[str, str]) ->
         ends = ("Stack", "Transpose") if classes.get(path) in ("RNN", "GRU", "LSTM") else ()
         tail = _tail(functions, order, known, ends, path in holders)
         known |= dict.fromkeys(tail, (paths[path], None if path in holders else call))
+        head = _head(functions, order, known) if classes.get(path) not in SEVERAL else ()
+        known |= dict.fromkeys(head, (paths[path], None if path in holders else call))
 
 
 def _tail(
@@ -289,6 +291,21 @@ def _tail(
     for f in found[-1:] if holds else ():
         kept.update(_activation(f, lambda f: f not in known))
     return kept | {*_onward(block, lambda f: f not in known and base_name(f.name) in ends)}
+
+
+def _head(some: list[Function], order: list[Function], known: Known) -> list[Function]:
+    """The functions that make several tensors that a block reads out of one: a module takes one input."""
+    block, found = set(_hull(some, order)), list[Function]()
+    while (
+        len(entering := {t for f in block for e in f.edges if (t := e.target) not in block and t and t.edges})
+        > 1
+    ):
+        free = [t for t in entering if t not in known and all(e.source in block for e in t.users)]
+        if not free or len(found) == MOST_BEHIND:
+            return []
+        found.append(max(free, key=lambda f: f.index))
+        block.add(found[-1])
+    return found
 
 
 def _leaving(block: set[Function]) -> set[tuple[Function, int]]:

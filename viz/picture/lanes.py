@@ -115,13 +115,13 @@ class Lanes(View):
         parts = sum(e.nr == nr for e in f.users) + ((f, nr) in self.roots)
         about = [f"sum of {parts}"] * (parts > 1) + ["hook"] * bool(out.hooks)
         tip = f"{out.name}: {describe(out)}; {kept}"
-        return self.pair(f, nr, "value", tip, [], about, self.root_mark(f, nr), value)
+        return self.pair(f, nr, "value", tip, [], about, value)
 
     def leaf_item(self, f: Function) -> Item:
         out = f.outputs[0]
         about = ["adds to it"] * (f.leaf_grad is not None) + [f"sum of {len(f.users)}"] * (len(f.users) > 1)
         about += ["hook"] * bool(out.hooks or f.hooks or f.after_hooks)
-        value, grad = self.pair(f, 0, "leaf", leaf_tooltip(f), ["learns"], about, [], out.value)
+        value, grad = self.pair(f, 0, "leaf", leaf_tooltip(f), ["learns"], about, out.value)
         grad.classes += classes_of(f) + ["node-hooked"] * bool(f.after_hooks and not f.hooks)
         self.p.of_function[f] = grad
         return value
@@ -134,7 +134,6 @@ class Lanes(View):
         tip: str,
         about: list[str],
         back: list[str],
-        css: list[str],
         value: Value | None,
     ) -> tuple[Item, Item]:
         """The card of a tensor in one lane and that of its gradient in the other, of the same size."""
@@ -156,7 +155,7 @@ class Lanes(View):
                 line.x += by
             column.width = wide
             moved = {key: (x + by, *rest) for key, (x, *rest) in places.items()}
-            more = common | {"boxes": moved, "value": held, "classes": [*css]}
+            more = common | {"boxes": moved, "value": held, "classes": self.root_mark(f, nr)}
             made.append(self.p.add(own, "card", column, words, **more))
         self.p.below[made[1]] = made[0]
         self.values[f, nr], self.grads[f, nr] = made

@@ -19,8 +19,9 @@ from ..read.rules import base_name
 from .blocks import CONTAINERS, Block, Item, leaves_of, ordered
 from .captions import derivative, last_name, listed, parameter_name, result_of
 
-# calls of the framework, by the functions that each makes one after the other, with at most reshapes in between
-COMPOSED = {"NllLoss": ("LogSoftmax", "cross_entropy"), "NllLoss2D": ("LogSoftmax", "cross_entropy")}
+# calls of the framework, by the last function that each makes: the others, with at most reshapes in between, and its name
+COMPOSED = dict.fromkeys(("NllLoss", "NllLoss2D"), (("LogSoftmax",), "cross_entropy"))
+COMPOSED["Div"] = ("LinalgVectorNorm", "ClampMin", "Expand"), "normalize"
 RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
 REPEATS = 4  # at least this many equal functions fold into a repetition; of blocks of modules, at least two
 LONGEST_PERIOD = 400
@@ -113,10 +114,10 @@ def chosen(root: Block, fold: Any, graph: Graph) -> tuple[list[Block], str]:
         return found, ""
     if isinstance(fold, int):
         deepest = max((depth for _, depth, _ in seen), default=0)
-        return (
-            found,
-            f"fold={fold} is more than the depth of the modules here, {deepest}: the innermost are the boxes.",
+        text = (
+            f"fold={fold} is more than the depth of the modules here, {deepest}: the innermost are the boxes."
         )
+        return found, text
     kinds = Counter(kind for _, _, kind in seen if kind)
     there = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()) or "no module whose class is known"
     message = f"fold={getattr(fold, '__name__', fold)!r} matches none of the modules here: {there}."
@@ -157,7 +158,7 @@ def _level(root: Block, open_blocks: set[Block], most: int) -> list[Item]:
     items = _equal(ordered(root.functions, closed)[0], 2, whole_modules=True, longest=1)
     items = _equal(items, 2 if len(items) > most else 3, whole_modules=True)
     items = items if len(items) <= most else _equal(items, REPEATS)
-    if len(items) <= most or len(closed) < 2:
+    if len(items) <= most or not closed:
         return items
     return _between_modules(items, most)
 
@@ -207,14 +208,13 @@ def _composed(free: list[Function]) -> list[Block]:
     """Functions that one call of the framework made, under its name, with the functions that reshape their input."""
     there, found = set(free), []
     for f in free:
-        first, title = COMPOSED.get(base_name(f.name), ("", ""))
-        way = [f]
-        while title and (t := way[0].edges[0].target) in there:
-            if len(t.users) > 1 or (base_name(t.name) not in RESHAPES and base_name(t.name) != first):
-                break
-            way.insert(0, t)
-        if any(base_name(g.name) == first for g in way[:-1]):
-            found.append(Block(way, title=title, stretch=True))
+        others, title = COMPOSED.get(base_name(f.name), ((), ""))
+        made = [f]
+        for t in (e.target for g in made for e in g.edges if title):  # grows as it goes
+            fits = t in there and t not in made and base_name(t.name) in (*others, *RESHAPES)
+            made += [t] if fits and all(e.source in made for e in t.users) else []
+        if title and {base_name(g.name) for g in made}.issuperset(others):
+            found.append(Block(sorted(made, key=lambda g: g.index), title=title, stretch=True))
     return found
 
 

@@ -14,22 +14,7 @@ import numpy as np
 
 from ..read.text import fit, plural, width
 from ..read.values import Value
-from .dot import (
-    COLOURS,
-    EDGES,
-    FRAME,
-    INK,
-    MUTED,
-    NEGATIVE,
-    POSITIVE,
-    colours,
-    ground,
-    numbers,
-    scale,
-    shade,
-    shown,
-    tint_of,
-)
+from . import dot
 from .layout import Places
 from .parts import CAPTION, LABEL, WIDEST, Item, Link, Picture
 
@@ -94,14 +79,14 @@ def _frame(caption: str, arrows: np.ndarray, box: tuple[float, ...]) -> tuple[st
     """The frame around what belongs to one module; no arrow crosses its caption, which is as close to the middle as
     possible. If arrows leave no room for it, a cover to paint over them is returned as well."""
     x, y, w, h, base = box
-    shape = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=8, fill=FRAME[0], stroke=FRAME[1])
+    shape = _tag("rect", "shape", x=x, y=y, width=w, height=h, rx=8, fill=dot.FRAME[0], stroke=dot.FRAME[1])
     text = fit(caption, WIDEST, CAPTION, bold=True)
     half, crossed = width(text, CAPTION, bold=True) / 2 + 5, arrows.real[abs(arrows.imag - base + 4) < 8]
     spots = [x + w / 2 + side * by for by in range(0, max(1, int(w / 2 - half)), 3) for side in (1, -1)]
     at = next((spot for spot in spots if (abs(crossed - spot) > half).all()), None)
     spot = spots[0] if at is None else at
-    written = _text("caption", text, spot, base, CAPTION, fill=MUTED, font_weight="600")
-    plate = _tag("rect", x=spot - half + 3, y=base - 11, width=2 * half - 6, height=14, fill=FRAME[0])
+    written = _text("caption", text, spot, base, CAPTION, fill=dot.MUTED, font_weight="600")
+    plate = _tag("rect", x=spot - half + 3, y=base - 11, width=2 * half - 6, height=14, fill=dot.FRAME[0])
     return _tag("g", "cluster", shape + written), "" if at is not None else _tag("g", "over", plate + written)
 
 
@@ -111,7 +96,7 @@ def _lanes(at: Places) -> list[str]:
         return []
     x, y, u, v = at.apart
     line = _tag("path", "line", d=f"M{_n(x)},{_n(y)}L{_n(u)},{_n(v)}", stroke="#d8dee4", fill="none")
-    words = [_text("sub", text, x, y, 10.5, fill=MUTED) for text, x, y in at.lanes]
+    words = [_text("sub", text, x, y, 10.5, fill=dot.MUTED) for text, x, y in at.lanes]
     return [_tag("g", "lane", line + "".join(words))]
 
 
@@ -122,7 +107,7 @@ def _text(css: str, text: str, x: float, y: float, size: float, **attributes: ob
 
 def _link(link: Link, at: Places, standalone: bool) -> str:
     curve, tip = at.lines[link.id]
-    colour, _, dash, wide = EDGES[link.kind]
+    colour, _, dash, wide = dot.EDGES[link.kind]
     points = curve[::-1] if link.backwards else curve
     path = f"M{_p(points[0])}C" + " ".join(_p(q) for q in points[1:])
     paint = {"fill": "none", "stroke": colour, "stroke_width": f"{wide:g}", "stroke_dasharray": dash or None}
@@ -131,11 +116,11 @@ def _link(link: Link, at: Places, standalone: bool) -> str:
     out += [head] * bool(head)
     if link.id in at.labels:
         x, y, w, h = label_box(link, at)
-        fill = ground(x + w / 2, y + h / 2, at.frames)
+        fill = dot.ground(x + w / 2, y + h / 2, at.frames)
         plate = _tag("rect", "label-bg", x=x + 3, y=y + 1, width=w - 6, height=h - 2, rx=4, fill=fill)
-        ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, MUTED)
+        ink = {"store": "#b83a09", "backward": "#212529"}.get(link.kind, dot.MUTED)
         text = _text("label-text", link.label, x + w / 2, y + h / 2 + LABEL * 0.35, LABEL, fill=ink)
-        out.append(f'<g class="label{" framed" * (fill == FRAME[0])}">{plate}{text}</g>')
+        out.append(f'<g class="label{" framed" * (fill == dot.FRAME[0])}">{plate}{text}</g>')
     if "hooked" in link.classes:
         # before the head, or before a label; on a short arrow in the middle, where it touches neither end
         q, to, by = (points[0], points[1], 6) if link.kind == "store" else (points[-1], tip or points[-1], -6)
@@ -182,7 +167,7 @@ def _head(link: Link, base: tuple[float, float], tip: tuple[float, float], colou
 
 
 def _item(item: Item, x: float, y: float, standalone: bool, grads: bool) -> str:
-    fill, line, _, _ = colours(item.kind, item.classes)
+    fill, line, _, _ = dot.colours(item.kind, item.classes)
     freed, unreached = "freed" in item.classes, "unreached" in item.classes
     dash = "1.5 3.5" if unreached else "5 3" if freed else None
     paint = {
@@ -194,7 +179,7 @@ def _item(item: Item, x: float, y: float, standalone: bool, grads: bool) -> str:
     out = [f"<title>{escape(item.tooltip)}</title>" * standalone, _outline(item, x, y, paint)]
     for t in item.lines:
         weight, family = "600" if t.bold else None, MONO if t.mono else None
-        ink = INK if t.css == "name" else MUTED
+        ink = dot.INK if t.css == "name" else dot.MUTED
         look = {"fill": ink, "font_weight": weight, "font_family": family}
         out.append(_text(t.css, t.text, x + t.x, y + t.y, t.size, **look))
     if "node-hooked" in item.classes:
@@ -204,14 +189,14 @@ def _item(item: Item, x: float, y: float, standalone: bool, grads: bool) -> str:
         box = (x + bx, y + by, float(w), float(h))
         frame = {"x": box[0], "y": box[1], "width": w, "height": h}
         out.append(_tag("rect", f"box {caption}-box", **frame, fill="#ffffff", stroke="#adb5bd"))
-        value = shown(item, caption, grads) if standalone else None
+        value = dot.shown(item, caption, grads) if standalone else None
         if standalone and (value is not None or caption != "grad" or item.kind == "leaf"):
             out.append(cells(value, box) if value is not None else _note(_MISSING[caption], box))
     return _tag("g", item.css, "".join(out), id=item.id)
 
 
 def _note(text: str, box: tuple[float, float, float, float]) -> str:
-    return _text("note", text, box[0] + box[2] / 2, box[1] + box[3] / 2 + 3, 9, fill=MUTED)
+    return _text("note", text, box[0] + box[2] / 2, box[1] + box[3] / 2 + 3, 9, fill=dot.MUTED)
 
 
 def cells(value: Value, box: tuple[float, float, float, float]) -> str:
@@ -221,8 +206,8 @@ def cells(value: Value, box: tuple[float, float, float, float]) -> str:
         return _note("empty", box)
     grid, _ = value.cells()
     if grid.size == 1:
-        return _text("number", value.short(40).strip("[]"), x + w / 2, y + h / 2 + 3.8, 11, fill=INK)
-    top, texts = scale(grid), numbers(value, w, h)
+        return _text("number", value.short(40).strip("[]"), x + w / 2, y + h / 2 + 3.8, 11, fill=dot.INK)
+    top, texts = dot.scale(grid), dot.numbers(value, w, h)
     cw, ch = w / grid.shape[1], h / grid.shape[0]
     out = [f"<title>{escape(value.text)}</title>"]
     for i, row in enumerate(grid.tolist()):
@@ -231,14 +216,17 @@ def cells(value: Value, box: tuple[float, float, float, float]) -> str:
             size = {"width": max(cw - 1, 1.0), "height": max(ch - 1, 1.0)}
             if texts is not None:
                 font, cell = texts[0], texts[1][i * grid.shape[1] + j]
-                look = {"fill": POSITIVE if v >= 0 else NEGATIVE, "fill_opacity": f"{tint_of(v, top):.2f}"}
+                look = {
+                    "fill": dot.POSITIVE if v >= 0 else dot.NEGATIVE,
+                    "fill_opacity": f"{dot.tint_of(v, top):.2f}",
+                }
                 out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, **look))
                 middle = cx + cw / 2, cy + ch / 2 + font * 0.36
-                out.append(_text("number", cell, *middle, round(font, 1), fill=INK))
+                out.append(_text("number", cell, *middle, round(font, 1), fill=dot.INK))
                 continue
-            out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, fill=shade(v, top)))
+            out.append(_tag("rect", x=cx + 0.5, y=cy + 0.5, **size, fill=dot.shade(v, top)))
             if v < 0:
-                ink = "#ffffff" if min(1.0, -v / top) ** 0.7 > 0.5 else INK
+                ink = "#ffffff" if min(1.0, -v / top) ** 0.7 > 0.5 else dot.INK
                 minus = f"M{_n(cx + cw * 0.3)},{_n(cy + ch / 2)}h{_n(cw * 0.4)}"
                 out.append(_tag("path", d=minus, stroke=ink, stroke_width="1.4"))
     return f'<g class="cells">{"".join(out)}</g>'
@@ -272,7 +260,7 @@ def _outline(item: Item, x: float, y: float, paint: dict) -> str:
 def edge_rules() -> str:
     """The styles of edges for the pane, which paints each step over them: rules that every other rule overrides."""
     rules = []
-    for css, (light, dark, dash, wide) in EDGES.items():
+    for css, (light, dark, dash, wide) in dot.EDGES.items():
         if css not in ("backward", "arrives"):
             of, colour = f".mgv-svg .edge:where(.{css})", f"light-dark({light},{dark})"
             head = "" if css in ("not_computed", "cut") else f";fill:{colour}"
@@ -287,13 +275,13 @@ def _dark(heat: bool) -> str:
     rules = [
         ".panel{fill:#161b22}text{fill:#e6edf3}:is(.sub,.note,.rule,.caption,.label-text){fill:#c3ccd5}.label-bg{fill:#161b22}"
         ".box{fill:#0d1117;stroke:#6e7781}.number{fill:#e6edf3}.hook{fill:#161b22}.lane>.line{stroke:#303840}"
-        f".cluster>.shape{{fill:{FRAME[2]};stroke:{FRAME[3]}}}:is(.over,.framed)>rect{{fill:{FRAME[2]}}}"
+        f".cluster>.shape{{fill:{dot.FRAME[2]};stroke:{dot.FRAME[3]}}}:is(.over,.framed)>rect{{fill:{dot.FRAME[2]}}}"
     ]
-    for css, (_, _, fill, line) in COLOURS.items():
+    for css, (_, _, fill, line) in dot.COLOURS.items():
         if heat or not css.startswith("heat"):
             rules.append(f".node.{css}>:is(.shape,.behind){{fill:{fill};stroke:{line}}}")
     rules.append(":is(.node.freed,.node.unreached)>.shape{fill:#161b22}")
-    for css, (_, line, _, _) in EDGES.items():
+    for css, (_, line, _, _) in dot.EDGES.items():
         head = "stroke" if css in ("not_computed", "cut") else "fill"
         rules.append(f".edge.{css}>.line{{stroke:{line}}}.edge.{css}>.head{{{head}:{line}}}")
     # of this picture, where it is part of a page

@@ -16,6 +16,7 @@ from ..read.modules import owner, prefixes
 from ..read.names import operand_names
 from ..read.text import fit, one_line, plural, shape_text, width
 from ..read.values import size_of
+from . import view as common
 from .blocks import Block, leaves_of
 from .captions import TITLE, common_start, texts
 from .lanes import Lanes, operation
@@ -25,16 +26,11 @@ from .view import (
     ALIAS_FROM,
     FRAMES_UP_TO,
     HUB_FROM,
-    SHORT,
     SMALLEST,
     View,
     classes_of,
-    describe,
     function_tooltip,
-    grad_label,
-    hooks_in_words,
     leaf_tooltip,
-    plain_words,
 )
 
 VIEWS = ("lanes", "graph", "cards", "functions")
@@ -126,7 +122,7 @@ class _GraphView(View):
         more, column = {"function": f, "name": out.name, "output": out}, Column.of(lines, 84, 12, 12)
         item = p.add("leaf", "cylinder", column, leaf_tooltip(f), value=out.value, **more)
         column = Column.of([Line("name", "AccumulateGrad", SUB)], width("AccumulateGrad", SUB) * 1.55, 0, 18)
-        tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad{hooks_in_words(f)}"
+        tip = f"AccumulateGrad adds the gradient that arrives to {out.name}.grad{common.hooks_in_words(f)}"
         diamond = p.add("accumulate", "diamond", column, tip, classes=classes_of(f), **more)
         p.same_rank.append((item, diamond))
         label = "+= .grad" if self.labelled else ""
@@ -143,13 +139,13 @@ class _GraphView(View):
             out = f.output(nr)
             lines = [name_line(out.name), sub_line(shape_text(out.shape) or "shape not known")]
             kept = f"value {out.value.short()}" if out.value else "its value is not kept"
-            tip = f"{out.name}: {describe(out)}, grad_fn {f.name}; {kept}"
+            tip = f"{out.name}: {common.describe(out)}, grad_fn {f.name}; {kept}"
             classes = self.root_mark(f, nr)
             more = {"nr": nr, "name": out.name, "output": out, "value": out.value, "classes": classes}
             self.tensors[f, nr] = p.add("tensor", "box", Column.of(lines, 56, 12, 8), tip, function=f, **more)
         column = Column.of([Line("name", fit(f.name, 190, 12), 12.0)], 76, 20, 11)
         more = {"classes": classes_of(f), "name": f.outputs[0].name}
-        item = p.add("function", "ellipse", column, function_tooltip(f), function=f, **more)
+        item = p.add("function", "ellipse", column, common.function_tooltip(f), function=f, **more)
         p.of_function[f] = item
         p.same_rank.append((*(self.tensors[f, nr] for nr in used[:6]), item))
         if p.saved:
@@ -158,7 +154,8 @@ class _GraphView(View):
     def kept(self, f: Function, item: Item) -> None:
         """The tensors that the function keeps for its rule, as small notes attached to it."""
         for s in f.saved:
-            what = s.label or (s.value.short(SHORT) if s.value is not None and not s.value.shape else s.text)
+            single = s.value is not None and not s.value.shape
+            what = s.label or (s.value.short(common.SHORT) if single else s.text)
             shape = shape_text(s.value.shape) if s.value is not None and s.value.shape else ""
             text = f"{s.name} = {what}" if what and s.state == "kept" else s.name
             state = shape if s.state == "kept" else s.state
@@ -174,7 +171,7 @@ class _GraphView(View):
         for nr, box in boxes:
             root = (f, nr) in self.roots
             seed = " = 1" if root and box.output.shape is not None and size_of(box.output.shape) == 1 else ""
-            text = grad_label(box.output) + seed if root else "grad_fn"
+            text = common.grad_label(box.output) + seed if root else "grad_fn"
             more = {"label": text if self.labelled else "", "classes": ["seed"] if root else []}
             tip = f"{box.name}.grad_fn is {f.name}"
             p.link(box, item, "grad_fn", tip, backwards=True, constraint=nr == first, **more)
@@ -391,7 +388,7 @@ class _Functions(_Compact):
         # beside modules, under the program's name for it
         title = operation(f, inputs, unnamed="") if self.beside_modules else f.name
         column = Column.of([name_line(title, 12.0), sub_line(sub, size=SMALLEST)], 70, 10, 6)
-        return self.p.add("function", "card", column, function_tooltip(f), **self.about(f, out))
+        return self.p.add("function", "card", column, common.function_tooltip(f), **self.about(f, out))
 
 
 class _Cards(_Compact):
@@ -407,7 +404,7 @@ class _Cards(_Compact):
     def plain_tensor(self, e: Edge) -> Item:
         if e.value is None:
             return super().plain_tensor(e)
-        lines, tip = plain_words(e)
+        lines, tip = common.plain_words(e)
         return self.p.card("input", lines, e.value.shape, ["value"], tip, name=e.label, value=e.value)
 
     def function_item(self, f: Function) -> Item:
@@ -423,4 +420,4 @@ class _Cards(_Compact):
         if len(names) > 1:
             lines.append(sub_line(f"of {out.name}:", "note", TINY))
         more = self.about(f, out) | {"name": names[0]}
-        return self.p.card("function", lines, out.shape, ["value", "grad"], function_tooltip(f), **more)
+        return self.p.card("function", lines, out.shape, ["value", "grad"], common.function_tooltip(f), **more)

@@ -4,6 +4,7 @@ two per node to follow how far a backward pass gets before it raises."""
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
@@ -13,6 +14,18 @@ from .values import unseen
 
 T = TypeVar("T")
 MOST = 5_000  # nodes; a larger graph is not followed
+
+
+def own(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook that ignores the passes of the program's other threads: they may share leaves with this one. An engine's own
+    threads, one for each device, are not among the program's."""
+    thread = threading.get_ident()
+
+    def called(*grads: Any) -> Any:
+        others = (t.ident for t in threading.enumerate() if not isinstance(t, threading._DummyThread))
+        return hook(*grads) if (now := threading.get_ident()) == thread or now not in others else None
+
+    return called
 
 
 def hanging(do: Callable[[list[Any]], T]) -> T:
@@ -56,8 +69,8 @@ class Progress:
             with contextlib.suppress(Exception), unseen():
                 nodes = list(islice(behind([t.grad_fn for t in tensors], lambda fn: True), MOST + 1))
                 for fn in nodes if len(nodes) <= MOST else ():
-                    handles.append(fn.register_prehook(lambda grads, fn=fn: self.begun.append(fn)))
-                    handles.append(fn.register_hook(lambda sent, received, fn=fn: self._end(fn)))
+                    handles.append(fn.register_prehook(own(lambda grads, fn=fn: self.begun.append(fn))))
+                    handles.append(fn.register_hook(own(lambda sent, received, fn=fn: self._end(fn))))
             return run()
 
         return hanging(following)

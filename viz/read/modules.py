@@ -103,7 +103,11 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
             continue
         shapes = {None if isinstance(o, str) else o.outputs[0].shape for o in [f, *read]}
         if f in gradients and base_name(f.name) in ("Add", "Sub") and len(shapes) == 1:
-            reads[f] = read  # a differentiated training step: the next call reads its result
+            # a differentiated training step: the next call reads its result
+            scaled = (
+                t for t in inputs if len(_users(t)) == 1 and sum(e.target is not None for e in t.edges) == 1
+            )
+            reads |= dict.fromkeys([f, *(t for t in scaled if not t.second)], read)
             continue
         module, looks_up = modules.pop(), base_name(f.name) in ("Embedding", "EmbeddingBag")
         if all(leaves) and len(inputs) == len(f.edges) and not looks_up:  # its use will show its owner
@@ -111,6 +115,11 @@ def _by_parameters(order: list[Function], graph: Graph) -> dict[Function, tuple[
             # a single number made of parameters is a penalty, such as their norm
             if base_name(f.name) in TURNS or (shape is not None and size_of(shape) > 1):
                 reads[f] = read
+                continue
+            # but not if the module makes it in its own call, as a flow does for its log-determinant
+            own = [f, *_prepared(f, reads)]
+            beside = made.get(order[order.index(min(own, key=lambda g: g.index)) - 1])
+            made |= dict.fromkeys(own, beside) if beside is not None and beside[0] == module else {}
             continue
         if classes.get(module, "").startswith("Embedding") and not looks_up:
             # another module has the same weight

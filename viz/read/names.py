@@ -150,11 +150,6 @@ def _inside(path: str, value: Any, tensors: list, modules: dict, seen: set[int])
                         yield f"{path}.{name}", slot.__get__(value)
 
 
-def classes(frame: FrameType | None) -> dict[str, str]:
-    """The class of every module that the frame can name, by its path: ``net.3`` is a ``Dropout``."""
-    return {path: one_line(type(module).__name__) for path, module in reachable(frame)[1].items()}
-
-
 def overrides(names: Any) -> Iterator[tuple[str, Any]]:
     """``names=`` as (name, tensor) pairs: from a dict, {"w": tensor} or {tensor: "w"}, from pairs such as those that
     ``model.named_parameters()`` gives, or from a module. Raises TypeError, with what to pass, for anything else."""

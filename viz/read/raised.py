@@ -157,20 +157,14 @@ def may_be_tensor(node: ast.AST, frame: FrameType) -> bool:
 
 
 def operation_of(node: ast.AST | None, frame: FrameType) -> str:
-    if isinstance(node, ast.BinOp | ast.UnaryOp):
-        return OPERATORS.get(type(node.op), "the operation")
-    if isinstance(node, ast.AugAssign):
-        return OPERATORS.get(type(node.op), "the operation") + "_"
-    if isinstance(node, ast.Compare):
-        return "the comparison"
+    if isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign):
+        return OPERATORS.get(type(node.op), "the operation") + "_" * isinstance(node, ast.AugAssign)
     if isinstance(node, ast.Subscript):
         return "indexing" if isinstance(node.ctx, ast.Load) else "assigning to an index"
-    if isinstance(node, ast.Assert):
-        return "the assertion"
     if isinstance(node, ast.Call):
         called = resolved(node.func, frame)
         if is_module(type(called)):
             return type(called).__name__
         named = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         return named or "the call"
-    return "the line"
+    return {ast.Compare: "the comparison", ast.Assert: "the assertion"}.get(type(node), "the line")

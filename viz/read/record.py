@@ -63,37 +63,25 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
     return look
 
 
-def _noting(method: Callable[..., Any], recordings: list[Recording]) -> Callable[..., Any]:
+def _noting(name: str, method: Callable[..., Any], recordings: list[Recording]) -> Callable[..., Any]:
+    """Wrap a method of a tensor class: note what it returns or raises and, for ``backward``, how far the pass got."""
+
     @functools.wraps(method)
     def noting(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True  # an IPython debugger opens in the program
+        progress = Progress() if name == "backward" else None
         try:
-            made = method(*args, **kwargs)
+            run = functools.partial(method, *args, **kwargs)
+            made = run() if progress is None else progress.follow(args[:1], run)
         except Exception as error:
             for recording in tuple(recordings):
-                recording._raised = error, args, None
+                recording._raised = error, args, progress
             raise
         for recording in tuple(recordings):
             recording._made(made, args)
         return made
 
     return noting
-
-
-def _following(method: Callable[..., Any], recordings: list[Recording]) -> Callable[..., Any]:
-    """Wrap ``backward``: if it raises, note how far the pass got."""
-
-    @functools.wraps(method)
-    def following(*args: Any, **kwargs: Any) -> Any:
-        progress = Progress()
-        try:
-            return progress.follow(args[:1], lambda: method(*args, **kwargs))
-        except Exception as error:
-            for recording in tuple(recordings):
-                recording._raised = error, args, progress
-            raise
-
-    return following
 
 
 class Recording:
@@ -231,15 +219,14 @@ class Recording:
         for owner in set(owners) - self._watched:
             self._watched.add(owner)
             given = vars(owner).keys() | (set(OPERATIONS) - {"__getitem__"} if owner is owners[-1] else set())
-            wrappers = dict.fromkeys(OPERATIONS, _noting) | {"backward": _following}
             with LOCK:
                 own, recordings = WATCHED.setdefault(owner, ({}, []))
                 recordings.append(self)
-                for name, wrapped in wrappers.items() if len(recordings) == 1 else ():
+                for name in (*OPERATIONS, "backward") if len(recordings) == 1 else ():
                     method = getattr(owner, name, None)
                     if name in given and callable(method):
                         own[name] = vars(owner).get(name)
-                        setattr(owner, name, wrapped(method, recordings))
+                        setattr(owner, name, _noting(name, method, recordings))
 
     @guarded
     def _made(self, made: Any, args: tuple[Any, ...]) -> None:

@@ -199,10 +199,9 @@ def _from_inputs(f: Function) -> None:
     kept = [s.value.shape for s in f._saved or () if s.name == "result" and s.value is not None]
     made = MADE.get(f.name) or MADE.get(rules.base_name(f.name))
     came = [e.value if e.target is None else e.target.output(e.nr) for e in f.edges]
+    shapes = [x and x.shape for x in came]
     try:
-        f.outputs[0].shape = (
-            kept[0] if kept else made and made([x and x.shape for x in came], kept_numbers(f))
-        )
+        f.outputs[0].shape = kept[0] if kept else made and made(shapes, kept_numbers(f))
     except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError):
         return  # a shape or an axis is not known, or the operation is not what its name says
 

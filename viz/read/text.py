@@ -76,6 +76,14 @@ def plural(n: int, what: str) -> str:
     return f"{n:,} {what if n == 1 else several}"
 
 
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """``a``, ``a and b``, ``a, b, c and 4 more``."""
+    names = list(dict.fromkeys(names))
+    if len(names) > most + 1:
+        names = [*names[:most], f"{len(names) - most} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 def bytes_text(n: int) -> str:
     """``640 B``, ``1.4 kB``, ``12 MB``."""
     for unit, by in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):

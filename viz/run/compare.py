@@ -117,10 +117,9 @@ def compare(
     same = _match(a.graph, b.graph)
     pairs = _in_order(a, b, same, (first, second), tolerance)
     both = same | {p.left.function: p.right.function for p in pairs if p.left and p.right}
-    results = [
-        (f, both[f], f.outputs[0].value, both[f].outputs[0].value) for f in a.graph.functions if f in both
-    ]
-    others = ((f, g) for f, g, x, y in results if x and y and _values(x, y, "is", tolerance))
+    results = ((f, both[f]) for f in a.graph.functions if f in both)
+    known = ((f, g) for f, g in results if f.outputs[0].value and g.outputs[0].value)
+    others = ((f, g) for f, g in known if _values(f.outputs[0].value, g.outputs[0].value, "is", tolerance))
     return Comparison(a, b, pairs, (first, second), next(others, None))
 
 

@@ -164,8 +164,8 @@ def _wrong_total(s: Step, before: list[Part]) -> str | None:
 def wrong_store(a: Accumulated, f: Function) -> str | None:
     """If ``.grad`` is not its previous value plus the contribution: what happened instead."""
     if a.contribution is None or a.after is None:
-        gone = a.contribution is not None and bool(f.after_hooks)
-        return f"a hook that ran afterwards removed {a.leaf}.grad" if gone else None
+        who = "a hook that ran afterwards" if f.after_hooks else "a hook or another thread"
+        return f"{who} removed {a.leaf}.grad" if a.contribution is not None else None
     terms = [a.contribution] if a.before is None else [a.before, a.contribution]
     if any(t.shape != a.after.shape for t in terms) or _equal(a.after, _sum(terms)):
         return None
@@ -263,9 +263,8 @@ def _stored(a: Accumulated, name: str) -> str:
     if a.contribution is None:
         return f"AccumulateGrad receives nothing for {name}: {name}.grad stays {short(a.after)}."
     if a.before is None:
-        if a.after.array.size > LISTED_NUMBERS:
-            return f"AccumulateGrad stores what arrives, {short(a.after)}, in {name}.grad, which was None."
-        return f"AccumulateGrad stores {short(a.after)} in {name}.grad, which was None."
+        what = "what arrives, {}," if a.after.array.size > LISTED_NUMBERS else "{}"
+        return f"AccumulateGrad stores {what.format(short(a.after))} in {name}.grad, which was None."
     if a.after.array.size > LISTED_NUMBERS:
         return f"AccumulateGrad adds what arrives to {name}.grad, which is now {short(a.after)}."
     change = f"{short(a.before)} becomes {short(a.after)}"

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..read.arguments import Names, Seeds, Tensors, check_flags, public
 from ..read.graph import Function, Graph, framework, is_tensor
-from ..read.hooks import hanging
+from ..read.hooks import hanging, own
 from ..read.recall import prepare
 from ..read.rules import operand
 from ..read.text import plural
@@ -67,12 +67,7 @@ def recorded(given: Any, verb: str, names: Any, frame: FrameType | None, **how: 
 
 
 def run(
-    graph: Graph,
-    plain: dict[int, str],
-    gradient: Any = None,
-    check: bool = False,
-    verb: str = "trace",
-    **how: Any,
+    graph: Graph, plain: Any, gradient: Any = None, check: bool = False, verb: str = "trace", **how: Any
 ) -> Trace:
     """Run the backward pass of a graph that was read, and record it; then let go of the live nodes.
 
@@ -99,10 +94,10 @@ def run(
     def listening(handles: list[Any]) -> None:
         for f in graph.functions:
             if f.unreached or any(e.cut for e in f.edges):
-                handles.append(f.fn.register_hook(_stop(f)))
+                handles.append(f.fn.register_hook(own(_stop(f))))
             if not f.unreached:
-                handles.append(f.fn.register_prehook(recorder.before(f)))
-                handles.append(f.fn.register_hook(recorder.after(f)))
+                handles.append(f.fn.register_prehook(own(recorder.before(f))))
+                handles.append(f.fn.register_hook(own(recorder.after(f))))
         _backward(graph, gradients, how)
 
     wanted = _wanted(graph, how.get("inputs"))

@@ -15,7 +15,7 @@ import html
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,7 +33,7 @@ from ..read.names import free, target_name
 from ..read.recall import prepare
 from ..read.record import Recording
 from ..read.source import source_of
-from ..read.text import clipped, one_line
+from ..read.text import clipped, listed, one_line
 from ..read.values import Value, nested, number, same, short
 from ..run.trace import run
 from .live import Live
@@ -150,11 +150,6 @@ def _labelled(graph: Graph) -> dict[str, Edge]:
     return found
 
 
-def _listed(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 class Explore(Live, widgets.VBox):
     """The leaves of ``f`` as controls over its graph. ``set(x=1.0)`` does what a slider does; ``cut("y → x")`` cuts an edge
     (``edges`` lists them), ``join()`` joins all of them again, ``undo()`` takes back the last change. ``result`` and ``grads``
@@ -261,14 +256,13 @@ class Explore(Live, widgets.VBox):
         lines += [f"{label} is reconnected." for label in a.cut if label not in b.cut]
         if not same(a.result, b.result) and a.result is not None and b.result is not None:
             lines.append(f"The result was {_short(a.result.array)} and is now {_short(b.result.array)}.")
-        moved = [n for n in b.grads if not same(a.grads.get(n), b.grads[n])]
-        lines += [
-            f".grad of {n} was {short(a.grads.get(n), 48)} and is now {short(b.grads[n], 48)}." for n in moved
-        ]
+        for n, grad in b.grads.items():
+            if not same(a.grads.get(n), grad):
+                lines.append(f".grad of {n} was {short(a.grads.get(n), 48)} and is now {short(grad, 48)}.")
         both = [n for n in b.reached if n in a.reached and a.reached[n] != b.reached[n]]
         lost, found = ([n for n in both if b.reached[n] is now] for now in (False, True))
         news = {"No gradient reaches {} any more.": lost, "A gradient reaches {} again.": found}
-        lines += [text.format(_listed(names)) for text, names in news.items() if names]
+        lines += [text.format(listed(names, len(names))) for text, names in news.items() if names]
         return " ".join(lines) if lines else "Nothing changed."
 
     # -- changes from Python, equivalent to those made with the controls

@@ -80,11 +80,7 @@ def payload(
 
 
 def describe(
-    trace: Trace,
-    *pictures: Picture,
-    source: dict | None = None,
-    seconds: float = SECONDS,
-    asked: bool = False,
+    trace: Trace, *pictures: Picture, source: Any = None, seconds: float = SECONDS, asked: bool = False
 ) -> Payload:
     """The payload of a trace in pictures of the same graph; the pane takes the one that fits. ``asked``: the view was asked
     for, so it is sent even if it is far too wide.
