@@ -22,16 +22,7 @@ from .captions import TITLE, common_start, texts
 from .lanes import Lanes, operation
 from .levels import boxes
 from .parts import SUB, TINY, Column, Item, Line, Link, Picture, name_line, sub_line
-from .view import (
-    ALIAS_FROM,
-    FRAMES_UP_TO,
-    HUB_FROM,
-    SMALLEST,
-    View,
-    classes_of,
-    function_tooltip,
-    leaf_tooltip,
-)
+from .view import ALIAS_FROM, FRAMES_UP_TO, HUB_FROM, SMALLEST, View, classes_of, leaf_tooltip
 
 VIEWS = ("lanes", "graph", "cards", "functions")
 MOST_USES = 2  # boxes; an input that more boxes use, such as a mask, is not drawn next to them
@@ -420,4 +411,6 @@ class _Cards(_Compact):
         if len(names) > 1:
             lines.append(sub_line(f"of {out.name}:", "note", TINY))
         more = self.about(f, out) | {"name": names[0]}
-        return self.p.card("function", lines, out.shape, ["value", "grad"], common.function_tooltip(f), **more)
+        return self.p.card(
+            "function", lines, out.shape, ["value", "grad"], common.function_tooltip(f), **more
+        )
