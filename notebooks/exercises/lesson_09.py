@@ -182,7 +182,7 @@ EXERCISES: list[Exercise] = [
         slow = 0.0   :: That is where $\text{lr} = 0.5$ leads. A tenth of the slope is a step of 1.
         slow = 2.0   :: That is where $\text{lr} = 0.3$ leads, as above the exercise. Here it is 0.1.
         slow = 5.0   :: That is where it begins. The slope is 10, so it does move.
-        slow = 3.0   :: For that, the step would have to be 2. But a tenth of the slope 10 is 1.
+        slow = 3.0   :: For that, the step would have to be 2. But a tenth of the slope, 10, is 1.
         slow = 8.0   :: Uphill, and too far. The step is 1, and it is subtracted.
         exact = 1.0  :: 1 is $2 \cdot 0.5$. The factor is what is left when you subtract that from 1.
         exact = 5.0  :: 5 is how far it goes. Where does it end up, if it begins at 5?
@@ -200,11 +200,11 @@ EXERCISES: list[Exercise] = [
         slow = 4.5   :: The slope of $w^2$ at 5 is 10, not 5: the step is 1.
         slow = 6     :: Uphill. The gradient is subtracted.
         edge = 15    :: Uphill: the step is 10 long, and it is subtracted.
-        exact = 0.5  :: That is the rate. The step is half of the slope 10, so from 5 it goes down by 5.
+        exact = 0.5  :: That is the rate. The step is half of the slope, 10, so from 5 it goes down by 5.
         wild = 7.0   :: The second step is taken from $-6$, and is $1.1 \cdot 12$ long.
         slow = 4.9   :: That subtracts the rate alone. The step is the rate times the slope, $0.1 \cdot 10$.
         slow = 1     :: That is how far it goes. *Where* does it end up?
-        slow = 2.5   :: For that, the step would have to be 2.5. It is 1, a tenth of the slope 10.
+        slow = 2.5   :: For that, the step would have to be 2.5. It is 1, a tenth of the slope, 10.
         exact = 2.5  :: The slope at 5 is 10, and half of that is the whole way.
         exact = -5   :: That would be the result with $\text{lr} = 1$. Here the step is half of 10.
         edge = 5     :: That is where it is after two steps and after four. After three it is on the other side.
@@ -248,7 +248,7 @@ EXERCISES: list[Exercise] = [
         plain = 0.0      :: Each step brings it closer by a fifth. With $\text{lr} = 0.5$ it would be at 0.
         plain = 2.56     :: Both steps go down: $2 \cdot 0.8 \cdot 0.8$.
         plain = 0.64     :: The two steps are 0.4 and 0.32. Subtract them from 2.
-        plain = 1.0      :: The first step is 0.4, not 1: a tenth of the gradient 4.
+        plain = 1.0      :: The first step is 0.4, not 1: a tenth of the gradient, 4.
         momentum = 0.0   :: It does not get to 0 in two steps: the second one is 0.68 long.
         momentum = 1.0   :: The second step is a tenth of the velocity $0.9 \cdot 4 + 3.2$, and it starts from 1.6.
         momentum = 0.46  :: Nothing is halved: subtract a tenth of the velocity from 1.6.
@@ -285,7 +285,7 @@ EXERCISES: list[Exercise] = [
         adam = 1.6       :: That is SGD. Adam divides by the size of the gradient.
         adam = 1.96      :: That uses $m = 0.4$, which is not yet corrected: $\hat m = 0.4/0.1$.
         adam = 2.1       :: Uphill. The gradient is positive, so the step leads down.
-        decay = 1.4      :: The decay adds $0.5 \cdot 2 = 1$ to the gradient 4, so the step is 0.5.
+        decay = 1.4      :: The decay adds $0.5 \cdot 2 = 1$ to the gradient, 4, so the step is 0.5.
         zeros = 0.6      :: The first step is 0.4 long, to 1.6. The second uses what is left of the velocity, $0.9 \cdot 4$.
         adam = 1.0       :: $\hat m / \sqrt{\hat v}$ is 1, and that is multiplied by the learning rate.
         adam = 1.8       :: After two steps, nearly. After one it has gone as far as the learning rate.
@@ -453,7 +453,7 @@ EXERCISES: list[Exercise] = [
         look even: Each example counts for a quarter.
         look uneven: Three of the four examples are in the first mini-batch.
         hint: 31 full mini-batches hold $31 \cdot 32 = 992$ examples. What is left makes one more.
-        hint: The mean over four examples is the sum of their gradients divided by 4. A mini-batch of two with the mean 3 has the sum 6.
+        hint: The mean over four examples is the sum of their gradients divided by 4. A mini-batch of two with a mean of 3 has a sum of 6.
         hint: Even: $(6 - 2)/4$. Uneven: $(9 - 1)/4$.
 
         all_steps = 37 :: Five epochs of 32 steps each: multiply.

@@ -444,7 +444,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         9b.d the first cross entropy with ten classes
         truth: cross_entropy(torch.zeros(1, 10), torch.tensor([3])).item()
-        found: Yes: each class has the probability 1/10, and $-\log(1/10) = \log 10 = 2.303$.
+        found: Yes: each class has a probability of 1/10, and $-\log(1/10) = \log 10 = 2.303$.
         missed: $-\log(1/10) = \log 10 = 2.303$: minus the natural logarithm of 1/10.
 
         0.1  :: That is the probability. The loss is minus its logarithm: $\log 10 = 2.303$.
@@ -496,7 +496,7 @@ EXERCISES: list[Exercise] = [
         probe: lambda loss_of: _gradients_at(loss_of, (1.5, -0.5), (0.0, 0.0), (-2.0, 1.0), learn=_learn_both)
         why: `w` itself is in the product, so the product is recorded and a path leads back to `w`.
         shows: Both parameters get a gradient. `item()` is for printing, not for computing.
-        look: The prediction is a line with the slope `w` and the intercept `b`.
+        look: The prediction is a line with slope `w` and intercept `b`.
         hint: Which of the two is not in the picture, and what was done to it?
         hint: `w * x + b`
 

@@ -124,7 +124,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         11.a the gradient on the other branch
         truth: slope(lambda x: x * 3, [-1.0, -2.0])
-        found: Yes: $3x$ was the line that ran, with the slope 3 everywhere.
+        found: Yes: $3x$ was the line that ran, with slope 3 everywhere.
         missed: The line that ran was $3x$. Its slope is 3, for each entry.
 
         [-2.0, -4.0] :: That is $2x$, the slope of the line that did *not* run. Here it was $3x$.
@@ -208,7 +208,7 @@ EXERCISES: list[Exercise] = [
         below = 3     :: Check the sign: the line is $-3x$, whatever the sign of `x`.
         below = -11   :: That adds up both lines. The condition chose the second one alone.
         short = 12    :: 6 is already more than 5, so the loop ends before it multiplies.
-        short = 6     :: That is the value. `y` is `x`, with the slope 1.
+        short = 6     :: That is the value. `y` is `x`, with slope 1.
         short = 0     :: Nothing is multiplied, but `y` is `x`: when `x` changes, so does `y`.
         short = None  :: `y` is `x` itself, so the way back is short. The gradient is 1.
         middle = 9    :: That is the value, $3^2$. Its slope is $2 \cdot 3$.
