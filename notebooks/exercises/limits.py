@@ -1,6 +1,6 @@
 """Stop code that does not end on its own: `with time_limit(5): ...` raises OutOfTime inside the block.
 
-The seconds are the processor's, of the thread that runs the block: on a busy machine, or beside other threads, code that would
+The seconds are processor time of the thread that runs the block: on a busy machine, or beside other threads, code that would
 end in time still does. Code that uses none, because it sleeps or waits, has PATIENCE times as long by the clock; time in
 which it could have run but another program did is not counted (where the system reports it: Linux).
 
@@ -52,7 +52,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def _clock(seconds: float) -> Callable[[], float]:
-    """A function that says how long to wait until the time of the thread that calls this can be over; 0.0 when it is."""
+    """A function that returns the seconds until the calling thread's time can be over at the earliest; 0.0 when it is over."""
     used, delayed = _processor_time(), _delay()
     started = used()
     waits: tuple[float, float, float] | None = None

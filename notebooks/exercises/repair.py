@@ -373,7 +373,7 @@ def _reordered(node: ast.expr, pieces: list[ast.expr]) -> Found:
 
 
 def _single(node: ast.expr) -> tuple[Callable[[ast.expr], ast.expr], ast.expr] | None:
-    """For an operation on one thing (x**2, -x, x.mean(), torch.exp(x)): how to apply it to another, and the thing."""
+    """For an operation on one operand (x**2, -x, x.mean(), torch.exp(x)): how to apply it to another, and its operand."""
     match node:
         case ast.BinOp(value, ast.Pow(), power):
             return lambda new: ast.BinOp(new, ast.Pow(), power), value

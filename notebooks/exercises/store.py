@@ -35,7 +35,7 @@ MOVED = (
     {"12.4": "12b.2", "12.5": "12b.1", "12.6": "12b.3", "12.c": "12b.a"},
     {"7.7": "7b.1", "7.8": "7b.3", "7.9": "7b.2", "7.b": "7b.a", "7.c": "7b.b"},
 )
-"""What became of exercises' names, one change after the other: lesson 9 was split in two, then lesson 12, then lesson 7."""
+"""How the names of exercises have changed, step by step: lesson 9 was split in two, then lesson 12, then lesson 7."""
 NAMES = len(MOVED) + 1  # version of the names in a file; a file without one has the first
 WAIT = 5.0  # seconds to wait for another kernel that is writing
 STALE = 20.0  # seconds after which a lock counts as left behind by a dead kernel

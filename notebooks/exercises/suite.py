@@ -278,8 +278,8 @@ def arrows(every: tuple[Lesson, ...]) -> list[tuple[str, str]]:
 
 
 def _places(every: tuple[Lesson, ...]) -> dict[str, tuple[float, float]]:
-    """The middle of the top of each box. In a row the boxes are in the order of those that they come from; one whose
-    arrow goes around the others is last."""
+    """The middle of the top of each box. In a row the boxes are in the order of the boxes that their arrows come from; one
+    whose arrow goes around the others is last."""
     rows = levels(every)
     row_of = {number: at for at, row in enumerate(rows) for number in row}
     around = {need for need, number in arrows(every) if row_of[number] - row_of[need] > AROUND}
