@@ -289,6 +289,21 @@ def test_an_svg_that_was_tampered_with_is_stripped(browser: Browser, tmp_path: P
         pane.at(5)
 
 
+def test_a_damaged_page_says_so(browser: Browser, tmp_path: Path):
+    """A file that was cut off, or of which a letter was lost, shows a sentence where the pane would be."""
+    whole, file = page_of("diamond"), tmp_path / "page.html"
+    middle = len(whole) // 2
+    sentence = "() => getComputedStyle(document.querySelector('main:empty'), '::after').content"
+    with browser.new_context() as context:
+        tab = context.new_page()
+        for damaged in (whole[:middle], whole[:middle] + whole[middle + 1 :]):
+            file.write_text(damaged, encoding="utf-8")
+            tab.goto(file.as_uri())
+            assert "The file is damaged" in tab.evaluate(sentence)
+            tab.evaluate("document.getAnimations().forEach((waiting) => waiting.finish())")
+            assert tab.evaluate(sentence.replace("content", "opacity")) == "1"
+
+
 def test_two_panes_on_one_page_do_not_disturb_each_other(browser: Browser, tmp_path: Path):
     from viz.show.page import frame
 
