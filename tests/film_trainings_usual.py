@@ -261,6 +261,26 @@ def critic_with_a_pass_of_its_own(t: Any) -> viz.Film:
 
 
 @healthy
+def critic_with_a_gradient_penalty(t: Any) -> viz.Film:
+    """As in WGAN-GP: between its kinks the critic is linear, so the penalty has no gradient for the examples in between."""
+    make, critic, film = mlp(t, 4, 16, 2), mlp(t, 2, 16, 1), viz.film()
+    first, second = (t.optim.Adam(net.parameters(), lr=3e-3) for net in (make, critic))
+    for step in range(60):
+        real, fake, share = t.randn(32, 2) * 0.3 + 1.0, make(t.randn(32, 4)), t.rand(32, 1)
+        between = (share * real + (1 - share) * fake.detach()).requires_grad_(True)
+        [slope] = t.autograd.grad(critic(between).sum(), between, create_graph=True)
+        penalty = (((slope**2).sum(1) + 1e-12).sqrt() - 1).square().mean()
+        second.zero_grad()
+        film.backward(critic(fake.detach()).mean() - critic(real).mean() + 10 * penalty)
+        second.step()
+        if step % 3 == 0:
+            first.zero_grad()
+            film.backward(-critic(make(t.randn(32, 4))).mean())
+            first.step()
+    return film
+
+
+@healthy
 def rate_that_fades_once_it_has_learned(t: Any) -> viz.Film:
     (x, y), model, film = blobs(t), mlp(t, 8, 16, 16, 4), viz.film()
     optimizer = t.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)

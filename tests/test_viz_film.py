@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from typing import Any
 
@@ -326,6 +327,32 @@ def test_threads_do_not_mix(t):
     assert len(film) == film._passes == 80
     norms = np.concatenate([10 ** table.part("grad")[:, 0] for table in film._tables])
     assert sorted(np.unique(norms.round(3)).tolist()) == [4.0, 8.0, 12.0, 16.0]
+
+
+def test_it_is_shown_while_other_threads_train(t, tmp_path):
+    """Each picture is of one moment: no frame is added while it is made."""
+    film, over = viz.film(), threading.Event()
+
+    def work():
+        while not over.is_set():
+            w = t.ones(2, 2, requires_grad=True)
+            film.backward((w @ w).sum())
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        while len(film) < 10:
+            time.sleep(0.001)
+        for _ in range(5):
+            assert "text/html" in film._repr_mimebundle_()
+            assert film.save(tmp_path / "a.svg").stat().st_size
+            assert not any(f.alarm for f in film.findings if f.kind == "nan")
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert not film.notes
 
 
 def test_each_thread_measures_the_movement_of_its_own_leaves(t):

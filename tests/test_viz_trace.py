@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 import viz
+from viz.read.hooks import Progress
 
 
 def diamond(t):
@@ -365,3 +367,45 @@ def test_a_mistake_is_answered_with_what_to_do(t, call, says):
     w = t.nn.Linear(2, 2) if call is viz.draw else t.tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises((TypeError, ValueError, RuntimeError), match=says):
         call(w)
+
+
+def through_a_shared_leaf(t):
+    """A graph whose pass stops half-way for one of another thread, which ends at the same leaf."""
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+    y = w * w
+
+    def elsewhere(grad):
+        thread = threading.Thread(target=lambda: (w * 3).sum().backward())
+        thread.start()
+        thread.join()
+
+    y.register_hook(elsewhere)
+    return w, y.sum()
+
+
+def test_the_pass_of_another_thread_through_a_shared_leaf_is_not_recorded(t):
+    w, z = through_a_shared_leaf(t)
+    trace = viz.trace(z)
+    assert [s.name for s in trace] == ["SumBackward0", "MulBackward0", "AccumulateGrad"]
+    assert trace.steps[-1].total.array.tolist() == [2.0, 4.0]
+    assert w.grad.tolist() == [5.0, 7.0]
+
+
+def test_the_pass_of_another_thread_through_a_shared_leaf_is_not_followed(t):
+    w, z = through_a_shared_leaf(t)
+    progress = Progress()
+    progress.follow([z], z.backward)
+    assert (len(progress.ran), progress.begun) == (3, [])
+    assert w.grad.tolist() == [5.0, 7.0]
+
+
+def test_another_thread_may_clear_a_gradient_during_the_pass(t):
+    w = t.tensor([1.0, 2.0], requires_grad=True)
+
+    def clears(leaf):
+        leaf.grad = None
+
+    w.register_post_accumulate_grad_hook(clears)
+    step = viz.trace((w * w).sum()).steps[-1]
+    assert step.accumulate.after is None
+    assert "removed w.grad" in step.sentence

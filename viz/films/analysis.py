@@ -208,6 +208,8 @@ class SceneAnalysis:
             text = f"{listed(names)} {agree(names, 'gets', 'get')} a gradient of exactly 0{often}."
             done = curve.learns and len(leaves) == len(by_leaf)  # a loss of 0 has no gradient
             lasting = frames >= PERSISTS and frames > len(self.at) // 2 and not done
+            # for the input of a net of ReLUs, a penalty of its gradient has none
+            lasting = lasting and bool(self.table.trained[leaves].any())
             yield self.make("zero", (first, last), r, names[0], text, lasting)
         top = next((r for r, row in enumerate(self.rows) if row.leaves), len(self.rows))
         for f in [f for row in self.rows[top + 1 :] for f in row.functions]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,19 @@ def _pane() -> type:
     return FilmPane
 
 
+def held(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a method of films that shows them: other threads add no frames meanwhile."""
+
+    @wraps(method)
+    def called(self: Played, *args: Any, **options: Any) -> Any:
+        with ExitStack() as locks:
+            for film in sorted(self._films, key=id):
+                locks.enter_context(film._lock)
+            return method(self, *args, **options)
+
+    return called
+
+
 class Played(Shown):
     """A mixin for a film, or several side by side: ``_films``, and ``_labels`` if these differ from the films' titles."""
 
@@ -78,6 +92,7 @@ class Played(Shown):
     def _why_empty(self) -> list[str]:
         return [finding.text for film in self._films for finding in film.findings]
 
+    @held
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The output in a notebook: the live widget, the page in a frame for a saved notebook, one line of text."""
         films, live = self._films, {}
@@ -94,6 +109,7 @@ class Played(Shown):
         frame = pages.over(shown, repr(self), inside, tall)
         return live | {"text/html": frame, "text/plain": repr(self)}
 
+    @held
     def save(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write it to ``path``, whose ending says what is written; returns the path.
 
