@@ -217,8 +217,12 @@ class Film(Played):
         leaves = [nodes[i].variable for i in scene.leaves]
         tensors, modules = reachable(frame)
         called = [(one_line(name), tensor) for name, tensor in [*self._given_names, *tensors]]
-        parameters = self._training.meet(leaves, called, modules, step)
-        names = _names(leaves, called, parameters | {id(x): one_line(name) for name, x in self._given_names})
+        paths = self._training.meet(leaves, called, modules, step)
+        paths |= {id(x): one_line(name) for name, x in self._given_names}
+        of = {
+            id(x): name for name, x in reversed(called)
+        } | paths  # a loop may leave a parameter in a variable
+        names = [of.get(id(leaf), f"leaf {k + 1}") for k, leaf in enumerate(leaves)]
         for table in known:
             if table.names == names:  # other tensors in the same variables: a new batch, say
                 table.follow(leaves)
@@ -295,12 +299,3 @@ def _steps_of(keep: Any) -> frozenset[int]:
         if isinstance(step, bool) or not hasattr(type(step), "__index__") or step < 0:
             raise ValueError(f"keep= must hold step numbers, whole and 0 or more, but one entry is {step!r}")
     return frozenset(map(int, steps))
-
-
-def _names(leaves: list[Any], called: list[tuple[str, Any]], parameters: dict[int, str]) -> list[str]:
-    """The caller's names for the leaves; a model's parameters get their path, since a loop may have left one in a variable."""
-    names: dict[int, str] = {}
-    for name, tensor in called:
-        names.setdefault(id(tensor), parameters.get(id(tensor), name))
-    names = parameters | names
-    return [names.get(id(leaf), f"leaf {k + 1}") for k, leaf in enumerate(leaves)]

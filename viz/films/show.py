@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import cache, wraps
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,8 @@ FROM_STEPPER += "transport, upTo, withoutModel, mount: mountStepper"  # what the
 @cache
 def program() -> str:
     """The film's front end as one ES module; the stepper's, without questions, is inside it for frames kept whole."""
-    stepper = re.sub(
-        r"^export default\{.*?\};|^export ", "", pages.program("lanes", "narrow_layout"), flags=re.M
-    )
+    exports = r"^export default\{.*?\};|^export "
+    stepper = re.sub(exports, "", pages.program("lanes", "narrow_layout"), flags=re.M)
     names = ", ".join(re.findall(r"(\w+)(?=,|$)", re.sub(r": \w+", "", FROM_STEPPER)))
     own = pages.minified([FRONT / f"{name}.js" for name in PROGRAM.split()])
     return f"const {{ {FROM_STEPPER} }} = (() => {{\n{stepper}\nreturn {{ {names} }};\n}})();\n{own}"
@@ -67,19 +66,6 @@ def _pane() -> type:
     return FilmPane
 
 
-def held(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a method of films that shows them: other threads add no frames meanwhile."""
-
-    @wraps(method)
-    def called(self: Played, *args: Any, **options: Any) -> Any:
-        with ExitStack() as locks:
-            for film in sorted(self._films, key=id):
-                locks.enter_context(film._lock)
-            return method(self, *args, **options)
-
-    return called
-
-
 class Played(Shown):
     """A mixin for a film, or several side by side: ``_films``, and ``_labels`` if these differ from the films' titles."""
 
@@ -92,24 +78,30 @@ class Played(Shown):
     def _why_empty(self) -> list[str]:
         return [finding.text for film in self._films for finding in film.findings]
 
-    @held
+    def _held(self) -> ExitStack:
+        """The locks of all films: other threads add no frames until they are released."""
+        locks = ExitStack()
+        for film in sorted(self._films, key=id):
+            locks.enter_context(film._lock)
+        return locks
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """The output in a notebook: the live widget, the page in a frame for a saved notebook, one line of text."""
-        films, live = self._films, {}
-        if not any(map(len, films)):
-            return {"text/plain": "\n".join([repr(self), *self._why_empty()])}
-        if widgets():
-            pane: Any = _pane()(data=payload(films, self._labels))
-            pane.layout.width = "100%"
-            live = pane.live(**kwargs)
-        stills = [Still(f, label) for f, label in zip(films, self._called(), strict=True) if f.steps]
-        shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
-        inside = page(films, self._labels, title=None, bare=True)
-        tall = 900 if films[1:] else min(700, 300 + 48 * stills[0].many)
-        frame = pages.over(shown, repr(self), inside, tall)
-        return live | {"text/html": frame, "text/plain": repr(self)}
+        with self._held():
+            films, live = self._films, {}
+            if not any(map(len, films)):
+                return {"text/plain": "\n".join([repr(self), *self._why_empty()])}
+            if widgets():
+                pane: Any = _pane()(data=payload(films, self._labels))
+                pane.layout.width = "100%"
+                live = pane.live(**kwargs)
+            stills = [Still(f, label) for f, label in zip(films, self._called(), strict=True) if f.steps]
+            shown = [(svg(still), repr(still.film), round(still.height)) for still in stills]
+            inside = page(films, self._labels, title=None, bare=True)
+            tall = 900 if films[1:] else min(700, 300 + 48 * stills[0].many)
+            frame = pages.over(shown, repr(self), inside, tall)
+            return live | {"text/html": frame, "text/plain": repr(self)}
 
-    @held
     def save(self, path: str | Path, *, title: str | None = None) -> Path:
         """Write it to ``path``, whose ending says what is written; returns the path.
 
@@ -117,12 +109,15 @@ class Played(Shown):
         ValueError for another ending, and for a film without a frame.
         """
         path, form = target(path, "a film", ".html", ".gif", ".svg", ".pdf", ".png")
-        if not any(map(len, self._films)):
-            why = " ".join(self._why_empty()) or "call film.backward(loss) in the training loop first"
-            raise ValueError(f"this film has no frame yet: {why}")
-        if form == ".html":
-            return write_whole(path, page(self._films, self._labels, title=title))
-        return (save_gif if form == ".gif" else save_picture)(self._films, self._called(title or ""), path)
+        with self._held():
+            if not any(map(len, self._films)):
+                why = " ".join(self._why_empty()) or "call film.backward(loss) in the training loop first"
+                raise ValueError(f"this film has no frame yet: {why}")
+            if form == ".html":
+                return write_whole(path, page(self._films, self._labels, title=title))
+            return (save_gif if form == ".gif" else save_picture)(
+                self._films, self._called(title or ""), path
+            )
 
     @staticmethod
     def _put_beside(*films: Any, labels: Sequence[str] | None = None) -> Films:
@@ -136,9 +131,8 @@ class Films(Played):
     def __init__(self, films: Sequence[Any], labels: Sequence[str] | None = None):
         wrong = next((f for f in films if not hasattr(f, "_put_beside")), None)
         if wrong is not None:
-            raise TypeError(
-                f"viz.beside needs either films only or passes only, but one argument is {type(wrong).__name__}"
-            )
+            kind = type(wrong).__name__
+            raise TypeError(f"viz.beside needs either films only or passes only, but one argument is {kind}")
         self._films = list(films)
         titles = [f.title or f"film {k}" for k, f in enumerate(films, 1)]
         self._labels = titles if labels is None else check_labels(labels, len(films), "beside")

@@ -98,13 +98,9 @@ class TrainingState:
         for name, (ref, version) in self._idle.items():
             if getattr(ref(), "_version", version) != version:
                 self.missing.pop(name, None)
-        for name, ref in self._modes.items():
-            if (module := ref()) is None:
-                continue
-            if getattr(module, "training", True):
-                self.was_training.add(name)
-            else:
-                self.in_eval.setdefault(name, step)
+        modes = {name: getattr(ref(), "training", None) for name, ref in self._modes.items()}
+        self.was_training |= {name for name, trains in modes.items() if trains}
+        self.in_eval = {name: step for name, trains in modes.items() if trains is False} | self.in_eval
 
     def values_of(self, table: FrameTable) -> LeafNorms | None:
         """The values of a table's leaves at the previous frame, if that had the same leaves."""

@@ -51,9 +51,9 @@ def first_sight(root: Block, most: int) -> list[Block]:
             plain = block in outermost or _is_list(block)
             most_of_it = len(block.functions) > 0.8 * whole  # a box that holds nearly everything says nothing
             known = sum(len(b.functions) for b in block.inside)
-            if not plain and not most_of_it and 2 * known < len(block.functions):
-                continue  # it says more than the functions in it would: an attention, for example
-            if not plain and len(block.functions) < max(whole / 4, OPENED_FROM):
+            # it says more than the functions in it would: an attention, for example
+            says_more = not most_of_it and 2 * known < len(block.functions)
+            if not plain and (says_more or len(block.functions) < max(whole / 4, OPENED_FROM)):
                 continue
             more = _level(root, open_blocks | {block}, most)
             parts = [i.path for i in more if isinstance(i, Block) and i.is_module]

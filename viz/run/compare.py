@@ -127,8 +127,7 @@ def two(passes: Sequence[Any], verb: str) -> tuple[Any, Any]:
     """Two passes, given separately or as a list; ValueError for any other number."""
     found = list(passes[0]) if len(passes) == 1 and isinstance(passes[0], list | tuple) else list(passes)
     if len(found) != 2:
-        wanted = f"viz.{verb} needs two passes"
-        raise ValueError(f"{wanted}, but got {len(found)}: viz.{verb}(a, b).")
+        raise ValueError(f"viz.{verb} needs two passes, but got {len(found)}: viz.{verb}(a, b).")
     return found[0], found[1]
 
 

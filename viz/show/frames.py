@@ -169,6 +169,5 @@ def save_pngs(data: Any, path: Path) -> list[Path]:
     picture, count = for_slides(data), len(data["steps"]) + 1
     digits = max(2, len(str(count - 1)))
     paths = [path.with_name(f"{path.stem}-{k:0{digits}d}.png") for k in range(count)]
-    return [
-        write_whole(file, painted(frame_dot(data, picture, k), "png", 144)) for k, file in enumerate(paths)
-    ]
+    shown = (painted(frame_dot(data, picture, k), "png", 144) for k in range(count))
+    return [write_whole(file, one) for file, one in zip(paths, shown, strict=True)]
