@@ -219,9 +219,7 @@ class Film(Played):
         called = [(one_line(name), tensor) for name, tensor in [*self._given_names, *tensors]]
         paths = self._training.meet(leaves, called, modules, step)
         paths |= {id(x): one_line(name) for name, x in self._given_names}
-        of = {
-            id(x): name for name, x in reversed(called)
-        } | paths  # a loop may leave a parameter in a variable
+        of = {id(x): name for name, x in reversed(called)} | paths
         names = [of.get(id(leaf), f"leaf {k + 1}") for k, leaf in enumerate(leaves)]
         for table in known:
             if table.names == names:  # other tensors in the same variables: a new batch, say
