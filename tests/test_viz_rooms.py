@@ -70,10 +70,13 @@ def test_it_has_no_more_code_than_was_agreed():
 
 def test_code_is_counted_without_blank_lines_comments_and_docstrings(tmp_path):
     path = tmp_path / "a.py"
-    path.write_text('"""A."""\n\n# b\ndef f(x):\n    """Two\n    lines."""\n    return """g\nh""" + x  # i\n')
+    path.write_text(
+        '"""A."""\n\n# b\ndef f(x):\n    """Two\n    lines."""\n    return """g\nh""" + x  # i\n',
+        encoding="utf-8",
+    )
     assert code(path) == 3
     path = tmp_path / "a.js"
-    path.write_text("// a\n\nconst b = 1; // c\n  /* d */\n")
+    path.write_text("// a\n\nconst b = 1; // c\n  /* d */\n", encoding="utf-8")
     assert code(path) == 1
 
 
