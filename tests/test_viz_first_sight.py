@@ -373,6 +373,95 @@ def hypernetwork(torch):
     return viz.draw(F.mse_loss(F.linear(torch.randn(5, 3), w, b), torch.randn(5, 2)), fold=1)
 
 
+def padded(torch):
+    nn, functional = torch.nn, torch.nn.functional
+
+    class Causal(nn.Module):
+        def __init__(self, dilation):
+            super().__init__()
+            self.dilation, self.conv = dilation, nn.Conv1d(4, 4, 2, dilation=dilation)
+
+        def forward(self, x):
+            return self.conv(functional.pad(x, (self.dilation, 0)))
+
+    class Residual(nn.Module):
+        def __init__(self, dilation):
+            super().__init__()
+            self.filter, self.gate, self.out = Causal(dilation), Causal(dilation), nn.Conv1d(4, 4, 1)
+
+        def forward(self, x):
+            return x + self.out(self.filter(x).tanh() * self.gate(x).sigmoid())
+
+    net = nn.Sequential(nn.Conv1d(1, 4, 1), Residual(1), Residual(2), Residual(4), nn.Conv1d(4, 3, 1))
+    return viz.draw(functional.cross_entropy(net(torch.randn(2, 1, 8)), torch.randint(0, 3, (2, 8))))
+
+
+def splines(torch):
+    nn, functional = torch.nn, torch.nn.functional
+
+    class Spline(nn.Module):
+        def __init__(self, i, o):
+            super().__init__()
+            self.base, self.bumps = nn.Parameter(torch.randn(o, i)), nn.Parameter(torch.randn(o, 5 * i))
+
+        def forward(self, x):
+            near = torch.exp(-((x[..., None] - torch.linspace(-1, 1, 5)) ** 2))
+            near = near / near.sum(-1, keepdim=True)
+            return functional.silu(x) @ self.base.T + near.flatten(1) @ self.bumps.T
+
+    net = nn.Sequential(Spline(2, 4), Spline(4, 3), Spline(3, 1))
+    return viz.draw(functional.mse_loss(net(torch.rand(6, 2)), torch.rand(6, 1)))
+
+
+def normalised(torch):
+    nn, functional = torch.nn, torch.nn.functional
+    left, right = nn.Linear(6, 4), nn.Linear(5, 4)
+    a, b = (
+        functional.normalize(left(torch.randn(3, 6))),
+        functional.normalize(right(torch.randn(3, 5)), dim=-1),
+    )
+    return viz.draw(functional.cross_entropy(a @ b.T, torch.arange(3)))
+
+
+def one_inner_step(torch):
+    nn, functional = torch.nn, torch.nn.functional
+    net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+    x = torch.randn(5, 1)
+    inner = functional.mse_loss(net(x), x.sin())
+    slopes = torch.autograd.grad(inner, [*net.parameters()], create_graph=True)
+    fast = {name: p - 0.1 * g for (name, p), g in zip(net.named_parameters(), slopes, strict=True)}
+    outer = torch.func.functional_call(net, fast, (x,))
+    return viz.draw(functional.mse_loss(outer, x.sin()))
+
+
+def flow_with_determinants(torch):
+    nn = torch.nn
+
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.shift, self.scale = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.ones(3))
+
+        def forward(self, x):
+            return self.scale * (x + self.shift), self.scale.abs().log().sum()
+
+    class Flow(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(Scaled() for _ in range(3))
+
+        def forward(self, x):
+            total = 0.0
+            for layer in self.layers:
+                x, change = layer(x)
+                total = total + change
+            return x, total
+
+    flow = Flow()
+    z, change = flow(torch.randn(4, 3))
+    return viz.draw((z**2).sum(1).mean() / 2 - change)
+
+
 SEEN = {
     hypernetwork: [
         "body",
@@ -395,6 +484,10 @@ SEEN = {
     triplet: ["Sequential ×3", "StackBackward0", "MeanBackward0"],
     characters: ["embed, cell, out ×8", "StackBackward0", *LOSS],
     pooled: ["stem", "down1", "down2", "head", *LOSS],
+    padded: ["net.0", "Residual ×3", "net.4", *LOSS],
+    splines: ["net.0", "net.1", "net.2", "MseLossBackward0"],
+    normalised: ["left", "normalize", "right", "normalize", "PermuteBackward0", "MmBackward0", *LOSS],
+    one_inner_step: ["net, call 1", "∂ net", "net, call 2", "MseLossBackward0"],
     critic: ["netD, call 1", "BinaryCrossEntropyWithLogitsBackward0", "netD, call 2"]
     + ["BinaryCrossEntropyWithLogitsBackward0", "AddBackward0"],
 }
@@ -404,6 +497,14 @@ SEEN = {
 def test_it_is_drawn_as_on_a_whiteboard(torch, model):
     torch.manual_seed(0)
     assert titles(model(torch).picture) == SEEN[model]
+
+
+def test_a_layer_holds_the_determinant_that_it_computes_from_its_parameters(torch):
+    torch.manual_seed(0)
+    picture = flow_with_determinants(torch).picture
+    seen = [name for name in titles(picture) if name != "AddBackward0"]
+    assert seen[:3] == ["layers.0", "layers.1", "layers.2"]
+    assert not {"AbsBackward0", "LogBackward0"} & {*seen}
 
 
 def test_a_module_of_two_results_is_one_box(torch):

@@ -266,7 +266,7 @@ def _with_tails(order: list[Function], known: Known, classes: dict[str, str]) ->
         ends = ("Stack", "Transpose") if classes.get(path) in ("RNN", "GRU", "LSTM") else ()
         tail = _tail(functions, order, known, ends, path in holders)
         known |= dict.fromkeys(tail, (paths[path], None if path in holders else call))
-        head = _head(functions, order, known) if classes.get(path) not in SEVERAL else ()
+        head = _head(functions, path, order, known) if classes.get(path) not in SEVERAL else ()
         known |= dict.fromkeys(head, (paths[path], None if path in holders else call))
 
 
@@ -293,14 +293,15 @@ def _tail(
     return kept | {*_onward(block, lambda f: f not in known and base_name(f.name) in ends)}
 
 
-def _head(some: list[Function], order: list[Function], known: Known) -> list[Function]:
+def _head(some: list[Function], path: str, order: list[Function], known: Known) -> list[Function]:
     """The functions that make several tensors that a block reads out of one: a module takes one input."""
     block, found = set(_hull(some, order)), list[Function]()
     while (
         len(entering := {t for f in block for e in f.edges if (t := e.target) not in block and t and t.edges})
         > 1
     ):
-        free = [t for t in entering if t not in known and all(e.source in block for e in t.users)]
+        own = (t for t in entering if t not in known or (known[t][0][-1], known[t][1]) == (path, None))
+        free = [t for t in own if all(e.source in block for e in t.users)]
         if not free or len(found) == MOST_BEHIND:
             return []
         found.append(max(free, key=lambda f: f.index))

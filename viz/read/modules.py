@@ -232,16 +232,17 @@ def _between_layers(path: str, order: list[Function], made: dict, classes: dict)
         if (number := inside.partition(".")[0]).isdigit() and inside != made[f][0]:
             layers.append((k, int(number)))
 
-    def only_way(k: int, gap: list[Function], last: Function) -> bool:
-        """Whether only one result of ``gap[k]`` is used after it."""
+    def only_way(k: int, first: Function, gap: list[Function], last: Function) -> bool:
+        """Whether only one result of ``gap[k]`` is used after it, and none of those before it."""
         then = [*gap[k + 1 :], last]
         came = {(e.target, e.nr) for f in then for e in f.edges if e.target is not None and e.target.edges}
         came = {at for at in came if at[0] not in then and at[0] not in weights}
-        return len(came) == 1 and next(iter(came))[0] is gap[k]
+        inside = all(user in gap[: k + 1] for f in (first, *gap[:k]) for user in _users(f))
+        return inside and len(came) == 1 and next(iter(came))[0] is gap[k]
 
     for (a, before), (b, here) in pairwise(layers):
         gap, last = [f for f in order[a + 1 : b] if f not in made and f not in weights], order[b]
-        ways = [k for k in range(len(gap)) if here > before and only_way(k, gap, last)]
+        ways = [k for k in range(len(gap)) if here > before and only_way(k, order[a], gap, last)]
         kinds = (classes.get(f"{path}.{n}", "") for n in range(before + 1, here))  # without parameters
         marks = [[k for k in ways if _of_class(gap[k], kind)] for kind in kinds]
         if here <= before or any(len(found) != 1 for found in marks):
