@@ -75,11 +75,6 @@ def functions_at(name: str, method: bool) -> list[Arguments]:
     return [f for f in functions().get(name, []) if f.function.startswith("torch.Tensor.") == method]
 
 
-def is_python(name: str) -> bool:
-    """Whether PyTorch's function in nn.functional is written in Python: it does not check kinds, so the data have none."""
-    return ":" not in names("nn.functional").get(name, ":")
-
-
 def missing_error(path: str, name: str) -> MissingError | None:
     """The error for a name that PyTorch has at this place; None if it has no such name."""
     if name not in names(path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import traceback
 import warnings
 from collections.abc import Callable
 from copy import copy
@@ -175,6 +174,8 @@ def switch(on: bool, check_nan: bool) -> None:
 
 def remember_traceback(node: object) -> None:
     """Note in `node.metadata` the call stack of the operation that is being recorded, users' frames only."""
+    import traceback  # not for `import minigrad`: only here is it needed
+
     stack = traceback.extract_stack()
     ours = __file__.rsplit("autograd", 1)[0]
     while stack and stack[-1].filename.startswith(ours):

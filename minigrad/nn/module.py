@@ -270,7 +270,14 @@ class Module(Hooked):
         own, errors = self.state_dict(keep_vars=True), []
         missing, unexpected = [k for k in own if k not in state_dict], [k for k in state_dict if k not in own]
         for key in [k for k in own if k in state_dict]:
-            load_one(key, own[key], state_dict[key], errors)
+            t, given = own[key], state_dict[key]
+            if not isinstance(given, Tensor):
+                errors.append(messages.STATE_TYPE.format(key, type(given)))
+            elif given.shape != t.shape and not (t.dim() == 0 and given.shape == (1,)):  # as in old files
+                errors.append(messages.STATE_SIZE.format(key, given.shape, t.shape))
+            else:
+                with no_grad():
+                    t.copy_(given.reshape(t.shape))
         for keys, word in ((unexpected, "Unexpected"), (missing, "Missing")) if strict else ():
             if keys:
                 quoted = ", ".join(f'"{k}"' for k in keys)
@@ -303,17 +310,6 @@ PARTS = {
     "_modules": (Module, "module", "module", "child module '{}' (torch.nn.Module or None"),
     "_buffers": (Tensor, "buffer", "buffer", "buffer '{}' (torch.nn.Buffer, torch.Tensor or None"),
 }
-
-
-def load_one(key: str, t: Tensor, given: object, errors: list[str]) -> None:
-    """Copy one value into a parameter or buffer, or return the reason why not."""
-    if not isinstance(given, Tensor):
-        errors.append(messages.STATE_TYPE.format(key, type(given)))
-    elif given.shape != t.shape and not (t.dim() == 0 and given.shape == (1,)):  # as in old files
-        errors.append(messages.STATE_SIZE.format(key, given.shape, t.shape))
-    else:
-        with no_grad():
-            t.copy_(given.reshape(t.shape))
 
 
 def typename(value: object) -> str:

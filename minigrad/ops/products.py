@@ -4,7 +4,6 @@ the cross product; products that are added to something, with factors."""
 from __future__ import annotations
 
 import math
-import string
 import warnings
 
 import numpy as np
@@ -23,7 +22,7 @@ from .table import function, op, publish
 
 ndarray = np.ndarray
 
-SUBSCRIPTS = string.ascii_uppercase + string.ascii_lowercase  # PyTorch's order
+SUBSCRIPTS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # PyTorch's order
 NO_DIM = "Using torch.cross without specifying the dim arg is deprecated."
 ELLIPSIS = "."  # stands for all dimensions without a letter
 

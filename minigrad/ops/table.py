@@ -30,13 +30,12 @@ import inspect
 import linecache
 import operator
 import re
-import textwrap
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .. import dtypes
-from ..missing import is_python
+from ..missing import names
 from ..tensor import Tensor, wrap
 from .apply import call_forms, function_of, node_class_of, vjp_of
 from .general import dispatch, write_out
@@ -161,8 +160,9 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                 except Exception as error:  # whether it was the arguments, or something inside
                     if "out" in kwargs and not method:
                         return write_out(public, call, args, kwargs)
-                    if at in ("F", "") and str(error).startswith(f"{public}() missing") and is_python(public):
-                        raise  # these are PyTorch's words, too
+                    in_python = at in ("F", "") and ":" not in names("nn.functional").get(public, ":")
+                    if in_python and str(error).startswith(f"{public}() missing"):
+                        raise  # PyTorch's function, which does not check kinds, has the same words
                     values = own().bind(args, kwargs, method=method)
                     if all(key in own().kinds and key != own().many for key in kwargs):
                         raise
@@ -245,26 +245,26 @@ def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
     """The docstring of a function of several forms: what the first one does, then each form and what it is recorded as."""
     parts = [forms[0].__doc__.partition("\n\n")[0], "Forms:"]
     for form in forms:
-        text = textwrap.indent(form.__doc__, " " * 8)
-        parts.append(f"    {name}{form.signature().in_python(method)}\n{text}")
+        text = form.__doc__.replace("\n", "\n        ").replace("        \n", "\n")
+        parts.append(f"    {name}{form.signature().in_python(method)}\n        {text}")
     return "\n\n".join(parts)
 
 
 def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
     """The signature of the form with most parameters; those that another form lacks default to None if nothing is declared."""
-    listing = [s for s in signatures if any(p.kind == p.VAR_POSITIONAL for p in s.parameters.values())]
-    widest = max(listing or signatures, key=lambda s: len(s.parameters))
-    everywhere = set.intersection(*[set(s.parameters) for s in signatures])
+    tables = [s.parameters for s in signatures]
+    listing = [table for table in tables if any(p.kind == p.VAR_POSITIONAL for p in table.values())]
+    everywhere = set.intersection(*map(set, tables))
     results, optional = [], False
-    for name, p in widest.parameters.items():
+    for name, p in max(listing or tables, key=len).items():
         positional = p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
         optional = optional or (positional and (name not in everywhere or p.default is not p.empty))
-        kinds = {s.parameters[name].annotation for s in signatures if name in s.parameters}
+        kinds = {table[name].annotation for table in tables if name in table}
         if len(kinds) > 1 and not any(isinstance(kind, str) for kind in kinds):
             p = p.replace(annotation=functools.reduce(operator.or_, sorted(kinds, key=str, reverse=True)))
         results.append(p.replace(default=None) if positional and optional and p.default is p.empty else p)
     returned = {s.return_annotation for s in signatures}
-    only = returned.pop() if len(returned) == 1 else widest.empty
+    only = returned.pop() if len(returned) == 1 else inspect.Signature.empty
     return inspect.Signature(results, return_annotation=only)
 
 
