@@ -360,9 +360,15 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 
 
 @function("Tensor")
-def squeeze_(self: Tensor, dim: dims = None) -> Tensor:  # noqa: F821
+def squeeze_(self: Tensor) -> Tensor:
     """`squeeze` in place. Returns self."""
-    return shown_otherwise(self, squeezed_all(self) if dim is None else squeezed_in_place(self, dim))
+    return shown_otherwise(self, squeezed_all(self))
+
+
+@function("Tensor", name="squeeze_")
+def squeeze_dims_(self: Tensor, dim: Ints) -> Tensor:
+    """`squeeze` of these dimensions in place. Returns self."""
+    return shown_otherwise(self, squeezed_in_place(self, dim))
 
 
 @function("Tensor")

@@ -337,38 +337,50 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
     return cut(x, at, 1, END, 1) - earlier
 
 
-def _check_integrand(name: str, y: Tensor, x: Tensor | None) -> None:
+def _integrated(name: str, dim: int, y: Tensor, *x: Tensor) -> int:
+    """The dimension, counted from the front, if these can be integrated."""
     check(y._array.ndim > 0, "{}() y must have at least one dimension", name)
-    message = (
-        "{}: received a bool input for "
-        + ("`y`" if x is None else "`x` or `y`")
-        + ", but bool is not supported"
-    )
-    check(all(t is None or t._array.dtype.kind != "b" for t in (y, x)), message, name)
+    message = "{}: received a bool input for {}, but bool is not supported"
+    given = "`x` or `y`" if x else "`y`"
+    check(all(t._array.dtype.kind != "b" for t in (y, *x)), message, name, given)
+    return wrap_dim(dim, y._array.ndim)
+
+
+def _without(y: Tensor, dim: int) -> Tensor:
+    """The integral of no points."""
+    return y.new_zeros([n for d, n in enumerate(y.shape) if d != dim])
 
 
 @function("torch", aliases="trapz")
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
-    """The integral along `dim` by the trapezoidal rule, of points `x` or of points `dx` apart."""
-    _check_integrand("trapezoid", y, x)
-    dim = wrap_dim(dim, y._array.ndim)
+def trapezoid(y: Tensor, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The integral along `dim` by the trapezoidal rule, of points `dx` apart."""
+    dim = _integrated("trapezoid", dim, y)
     if y.size(dim) == 0:
-        return y.new_zeros([n for d, n in enumerate(y.shape) if d != dim])
-    if x is not None:
-        steps = _steps(y, x, dim)
-        return div_number(sum_dim((cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)) * steps, dim), 2.0)
+        return _without(y, dim)
     last, first = select(y, dim, -1), select(y, dim, 0)
-    ends = mul_number(first + last, 0.5)
-    return mul_number(sum_dim(y, dim) - ends, float(dx))
+    return mul_number(sum_dim(y, dim) - mul_number(first + last, 0.5), float(dx))
+
+
+@function("torch", aliases="trapz", name="trapezoid")
+def trapezoid_at(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
+    """The integral along `dim` by the trapezoidal rule, of points `x`."""
+    dim = _integrated("trapezoid", dim, y, x)
+    if y.size(dim) == 0:
+        return _without(y, dim)
+    steps = _steps(y, x, dim)
+    return div_number(sum_dim((cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)) * steps, dim), 2.0)
 
 
 @function("torch")
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
-    """The running integral along `dim` by the trapezoidal rule: one element fewer than `y`."""
-    _check_integrand("cumulative_trapezoid", y, x)
-    dim = wrap_dim(dim, y._array.ndim)
-    steps = None if x is None else _steps(y, x, dim)
-    pairs = cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)
-    if steps is not None:
-        return div_number(cumsum(pairs * steps, dim), 2.0)
-    return cumsum(mul_number(pairs, dx / 2.0), dim)
+def cumulative_trapezoid(y: Tensor, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The running integral along `dim` by the trapezoidal rule, of points `dx` apart: one element fewer than `y`."""
+    dim = _integrated("cumulative_trapezoid", dim, y)
+    return cumsum(mul_number(cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1), dx / 2.0), dim)
+
+
+@function("torch", name="cumulative_trapezoid")
+def cumulative_trapezoid_at(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
+    """The running integral along `dim` by the trapezoidal rule, of points `x`: one element fewer than `y`."""
+    dim = _integrated("cumulative_trapezoid", dim, y, x)
+    steps = _steps(y, x, dim)
+    return div_number(cumsum((cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)) * steps, dim), 2.0)
