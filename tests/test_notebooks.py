@@ -101,7 +101,7 @@ def test_the_skeleton_of_a_lesson_is_there(path):
 def minutes_of(path):
     """(minutes in the header, minutes in the header without what can wait)."""
     declared, _, short = re.search(
-        r"\*\*Minutes\.\*\* (\d+)(; (\d+) without (?:the exercises|what))?", read(path).cells[0].source
+        r"\*\*Minutes\.\*\* (\d+)(; (\d+) without the (?:exercises|parts))?", read(path).cells[0].source
     ).groups()
     return int(declared), int(short or declared)
 

@@ -243,8 +243,8 @@ QUESTIONS: list[Question] = [
         16.0 :: 16 is the slope of the *values*. The gradient does not see the detached part: $3 \cdot 2 = 6$.
         10.0 :: $5 \cdot 2$ is the detached path. The *other* one leads back.
         3.0  :: 3 arrives at `y`. On the way to `x` it is multiplied by 2: 6.
-        None :: One path is cut, the other is whole. Through that one 6 arrives.
-        0.0  :: One path is cut, the other is whole. Through that one 6 arrives.
+        None :: One path is cut, the other is whole. It brings 6 to `x`.
+        0.0  :: One path is cut, the other is whole. It brings 6 to `x`.
         8.0  :: That is the mean of 6 and 10. Nothing is averaged where paths meet, and one of these is cut: 6.
         32.0 :: 32 is the *value* of `out`. The gradient says how fast it moves along the attached path: 6.
         """),

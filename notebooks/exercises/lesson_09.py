@@ -303,7 +303,7 @@ EXERCISES: list[Exercise] = [
             steady = -0.1                            # both averages are of equal numbers: 10 and 100
         names: ("m", "v_hat", "turned", "steady")
         rtol: 0.008
-        why: $m$ has forgotten nearly everything: $0.9 - 1 = -0.1$, and $\hat m = -0.1/0.19$. Squares have no sign, so $\hat v$ stays at 100. The step is $0.1 \cdot 0.526 / 10$, upwards.
+        why: $m$ has forgotten nearly everything: $0.9 - 1 = -0.1$, and $\hat m = -0.1/0.19$. Squares are never negative, so $\hat v$ stays at 100. The step is $0.1 \cdot 0.526 / 10$, upwards.
         shows: The gradients have the same size, and the step is a nineteenth as long: Adam moves by the rate where gradients agree, and hardly at all where they alternate.
         look m: Nine tenths of what $m$ was, and a tenth of the new gradient.
         look v_hat: $v$ is 0.1 after the first step. Add the *square* of the new gradient with its weight, and correct with $k = 2$.
@@ -341,7 +341,7 @@ EXERCISES: list[Exercise] = [
         v_hat = 199.9                               :: You divide by $1 - 0.999$, as in step 1. Now $k$ is 2.
         v_hat = 10.0                                :: That is $\sqrt{\hat v}$.
         v_hat = 1000.0                              :: Ten times what it should be: the square of 10 is 100, and a thousandth of it is 0.1.
-        v_hat = -100.0                              :: Squares have no sign.
+        v_hat = -100.0                              :: Squares are never negative.
         v_hat = 50.0                                :: The old $v$ counts too: $0.0999 + 0.1$, and both together are divided by 0.001999.
         v_hat = 0.0999 / 0.001999 - 0.01 / 0.001999 :: The square of $-10$ is 100: a thousandth of it is 0.1.
         turned = -0.1 * 0.1 / 0.19 / 10             :: The right length. $\hat m$ is negative, and the step is subtracted: it goes up.

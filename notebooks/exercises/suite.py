@@ -67,7 +67,7 @@ def _read(path: Path) -> Lesson:
     texts = tuple("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     number, title = re.search(r"^# (\d+[a-z]?)\. (.+)$", texts[0], re.M).groups()
     minutes, core = re.search(
-        r"\*\*Minutes\.\*\* (\d+)(?:; (\d+) without (?:the exercises|what))?", texts[0]
+        r"\*\*Minutes\.\*\* (\d+)(?:; (\d+) without the (?:exercises|parts))?", texts[0]
     ).groups()
     needs = re.findall(r"\]\((\d\d[a-z]?)_\w+\.ipynb", _field(texts[0], "Needs.", plain=False))
     needs += re.findall(r"[Ll]esson (\d+[a-z]?)\b", _field(texts[0], "Needs."))
