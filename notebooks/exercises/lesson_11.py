@@ -44,7 +44,7 @@ def read_on(w, pieces, lr):
 
 
 def _clip_probe(function) -> Iterator[tuple]:
-    """What clipping makes of gradients: too long, short enough, of several parameters, one of which has none."""
+    """Each gradient after clipping: of several parameters, one without a gradient; some too long, some short enough."""
     for most, scale in (
         (1.0, 1.0),
         (10.0, 1.0),
