@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -244,10 +245,12 @@ def test_a_lock_that_an_interrupted_note_has_left_hinders_no_later_one(progress_
     assert json.loads(progress_file.read_text(encoding="utf-8"))["solved"] == ["3.1", "3.2"]
 
 
-def test_without_a_place_to_write_the_session_remembers(tmp_path, monkeypatch):
+def test_without_a_place_to_write_the_session_remembers_and_the_learner_is_told_once(
+    progress_file, tmp_path, monkeypatch
+):
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "no such folder" / "progress.json"))
-    monkeypatch.setattr(store, "_unwritten", [])
-    check("3.5", "c")
+    said = say("unsaved", file="progress.json", why=os.strerror(errno.ENOENT))
+    assert said in check("3.5", "c").text and said not in check("3.5", "c").text
     assert "solved 1 of 5" in repr(progress(3))
 
 

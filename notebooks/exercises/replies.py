@@ -177,6 +177,7 @@ REPLIES = {
         "Your progress file {file} was written by a newer version of the lessons. It is left as it is: what you solve now is "
         "remembered only until this notebook is closed."
     ),
+    "unsaved": "Your progress file {file} cannot be written ({why}). It is remembered until this notebook is closed.",
     "last hint": 'That was the last hint. `solution("{id}")` shows one way, and why it works.',
     "closed": 'Your teacher has closed the solutions for now. `hint("{id}")` helps a little at a time.',
     "saved": "Your predictions, tries and solved exercises are in `{name}`. The file holds no name and no times, and "

@@ -55,7 +55,7 @@ KINDS = {
 # the same while there is no file
 _without_file: dict[str, Any] = {key: kind() for key, kind in KINDS.items() if key != "exam"}
 _news: list[str] = []  # news not yet shown
-_said: set[str] = set()  # news already shown, about a file that is left as it is
+_said: set[str] = set()  # news already shown
 
 
 def path() -> Path | None:
@@ -96,9 +96,10 @@ def _with_notes(place: Path, found: Any) -> dict[str, Any]:
 
 def news() -> str:
     """What has happened to the file since this was last asked, for the learner; "" if nothing."""
-    sentences = "\n\n".join(_news)
+    new = [news for news in dict.fromkeys(_news) if news not in _said]
+    _said.update(new)
     _news.clear()
-    return sentences
+    return "\n\n".join(new)
 
 
 def _read(place: Path) -> Any:
@@ -207,13 +208,11 @@ def _write(place: Path) -> None:
         with _alone(place):
             found = _read(place)
             if newer(found):
-                if str(place) not in _said:
-                    _said.add(str(place))
-                    _news.append(say("newer", file=place.name))
-                return
+                return _news.append(say("newer", file=place.name))
             write_whole(place, _as_text(_with_notes(place, found)))
-    except OSError:
-        return  # a read-only folder, a full disk, another kernel that does not finish: the next note tries again
+    except OSError as error:  # a full disk, another kernel at work: the next note tries again
+        unsaved = say("unsaved", file=place.name, why=error.strerror)
+        return None if isinstance(error, FileExistsError) else _news.append(unsaved)
     _unwritten[:] = [(meant_for, one) for meant_for, one in _unwritten if meant_for != place]
 
 
