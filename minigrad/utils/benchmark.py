@@ -44,3 +44,8 @@ class Timer:
         """Run the statement `number` times, after a warm-up."""
         self.timer.timeit(max(number // 100, 2))
         return Measurement(number, [self.timer.timeit(number)], self.stmt)
+
+    def blocked_autorange(self, *, min_run_time: float = 0.2) -> Measurement:
+        """Run the statement as many times as fit into `min_run_time` seconds."""
+        number, seconds = self.timer.autorange()
+        return self.timeit(max(int(number * min_run_time / seconds), 1))
