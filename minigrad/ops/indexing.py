@@ -144,6 +144,7 @@ def worked_off(self: Tensor, key: object, writing: bool = False) -> tuple[Tensor
     message = (
         "too many indices for tensor of dimension {}" if ndim or not isinstance(key, int) else NO_DIMENSION
     )
+    message = "slice() cannot be applied to a 0-dim tensor." if type(key) is slice else message
     check(used <= ndim, message, ndim, error=IndexError)
     out, dim, indices = self, 0, []
     for place, k in enumerate(entries):
@@ -175,6 +176,8 @@ def at_position(t: Tensor, dim: int, k: int, place: int = 0) -> Tensor:
 def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
     """A slice of one dimension; a slice of everything gives `t` itself unless `keep`."""
     start, end, step = key.start, key.stop, key.step
+    usable = all(n is None or hasattr(n, "__index__") for n in (start, end, step))
+    check(usable, "slice indices must be integers or None or have an __index__ method", error=TypeError)
     start = 0 if start is None else as_int(start)
     end = END if end is None else as_int(end)
     step = 1 if step is None else as_int(step)
