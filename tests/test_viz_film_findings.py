@@ -143,3 +143,16 @@ def test_what_holds_for_the_whole_run_is_reported_of_the_whole_run(t):
 def test_the_norm_of_a_leaf_is_taken_where_its_numbers_are(t):
     leaf = t.ones(3, requires_grad=True)
     assert np.shares_memory(numbers(leaf, tracked=True), leaf.detach().numpy())
+
+
+def test_a_parameter_with_two_names_is_missed_once(t):
+    """The optimizer's list gives one name, a list of modules another."""
+    first, last, film = t.nn.Linear(3, 2), t.nn.Linear(2, 1), viz.film()
+    model = t.nn.ModuleList([first, last])
+    optimizer = t.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        film.backward(last(first(t.ones(4, 3)).detach()).sum())
+        optimizer.step()
+    [found] = [f.text for f in film.findings if f.kind == "missing"]
+    assert found == "first.weight and first.bias get no gradient: no path from the loss reaches them."

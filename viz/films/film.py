@@ -201,9 +201,7 @@ class Film(Played):
             if len(self._notes) < 20:
                 self._notes.append(text)
 
-    def _table_of(
-        self, nodes: list[Any], shape: Any, frame: FrameType, step: int
-    ) -> tuple[FrameTable, list[Any]]:
+    def _table_of(self, nodes: list[Any], shape: Any, frame: FrameType, step: int) -> tuple[FrameTable, Any]:
         """The table for this graph, and its leaves: one of the same shape, with the same leaves if those are still alive."""
         known = self._by_shape.setdefault(shape, [])
         for table in known:

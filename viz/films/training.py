@@ -90,8 +90,9 @@ class TrainingState:
         return names
 
     def _miss(self, name: str, p: Any, step: int) -> None:
-        self.missing.setdefault(name, step)
-        self._idle.setdefault(name, (weak(p), getattr(p, "_version", 0)))
+        if not any(ref() is p for ref, _ in self._idle.values()):  # it may have two names
+            self.missing.setdefault(name, step)
+            self._idle.setdefault(name, (weak(p), getattr(p, "_version", 0)))
 
     def look(self, step: int) -> None:
         """Note modules in eval mode, and parameters that moved after all, by the gradient of a pass that is not filmed."""
