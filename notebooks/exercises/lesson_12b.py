@@ -98,7 +98,7 @@ EXERCISES: list[Exercise] = [
         12b.1 a softplus that does not overflow
         solution: Softplus
         probe: _probe([[0.0, 1.0, -3.0], [89.0, 1000.0, 0.5], [-89.0, -1000.0], [-0.5, -2.0]])
-        why: In the forward the exponential is taken of $-|x|$, so it is never above 1. The backward does not go through it at all: the slope is the sigmoid, and `torch.sigmoid` does not overflow.
+        why: The forward takes the exponential of $-|x|$, which is never above 1. The backward does not go through it at all: the slope is the sigmoid, and `torch.sigmoid` does not overflow.
         shows: The cliff is gone, in the value and in the slope: your rule is better than the chain of correct ones.
         look: Forward: the formula with $\max(x, 0)$. Backward: what arrives, times the sigmoid of `x`.
         hint: The forward is exactly the formula above: `torch.clamp`, `torch.log1p`, `torch.exp`, `abs`.
@@ -131,7 +131,7 @@ EXERCISES: list[Exercise] = [
         upstream * (1 - torch.exp(-x))               :: $1 - e^{-x}$ is not the sigmoid: it is negative for negative `x`, and has no lower bound. The sigmoid is $1/(1 + e^{-x})$.
         upstream / torch.sigmoid(x)                  :: That divides by the slope. Multiply.
         upstream                                     :: That passes on what arrives as it is. The slope is the sigmoid, which is 1 only far to the right.
-        upstream * _on(x > 0, upstream)              :: That is the rule of the ReLU. Softplus has a round corner: its slope is the sigmoid.
+        upstream * _on(x > 0, upstream)              :: That is the rule of the ReLU. Softplus has a rounded corner: its slope is the sigmoid.
         upstream * torch.sigmoid(torch.clamp(x, min=0)) :: The slope is the sigmoid of `x` itself, on the negative side too.
         upstream * torch.sigmoid(upstream)           :: That is the sigmoid of what *arrives*. Take the slope at `x`.
         """),
@@ -139,7 +139,7 @@ EXERCISES: list[Exercise] = [
         12b.2 a black box
         solution: Sinh
         probe: _boxed
-        why: Inside `forward` nothing is recorded, so `x.numpy()` is allowed. The rule is upstream times $\cosh x$, by NumPy or not. If NumPy computes it, write `once_differentiable` above it.
+        why: Inside `forward` nothing is recorded, so `x.numpy()` is allowed. The rule is upstream times $\cosh x$, and NumPy or the framework may compute it. If NumPy does, write `once_differentiable` above it.
         shows: The engine has never seen inside the box, and the gradient flows through it.
         look: Forward: `np.sinh` of the numbers, as a tensor. Backward: what arrives, times $\cosh x$.
         hint: Forward, three things: save `x`, call `np.sinh(x.numpy())`, and turn the result into a tensor.
@@ -174,7 +174,7 @@ EXERCISES: list[Exercise] = [
         12b.3 a lie with a limit
         solution: Sign
         probe: _probe([[0.3, -1.7, -0.6, 1.4], [1.0, -1.0, 0.0, -3.0]])
-        why: Forward the sign, backward a gate: what arrives where $|x| \le 1$, 0 elsewhere. It is not the slope of the sign, and yet networks train with it.
+        why: The forward returns the sign. The backward is a gate: where $|x| \le 1$ it passes on what arrives, elsewhere it passes on 0. It is not the slope of the sign, and yet networks train with it.
         shows: The true slope is 0 nearly everywhere. Yours is a chosen gradient: useful near the jump, zero far from it.
         look: What arrives, times 1 where $|x| \le 1$ and 0 elsewhere.
         hint: Forward: `torch.sign`, and save `x`.
@@ -203,9 +203,9 @@ EXERCISES: list[Exercise] = [
         abs(x) <= 1 => abs(x) <= 0.5 :: The gate is half as wide as it should be: it is open wherever $|x| \le 1$.
         abs(x) <= 1 => abs(x) <= 2 :: The gate is twice as wide as it should be: it is open wherever $|x| \le 1$.
         upstream.clamp(-1, 1) * _on(abs(x) <= 1, upstream) :: The gate is right, but what arrives is clipped as well. Inside the gate it should pass unchanged.
-        upstream * (-1 <= x <= 1)                    :: Python asks for *one* truth value there (as `a <= x <= b` and `if` do), and `x` has several entries. Entry by entry: multiply by `(abs(x) <= 1)`, or use `torch.where`.
+        upstream * (-1 <= x <= 1)                    :: `a <= x <= b` needs *one* truth value (so does `if`), and `x` has several entries. Entry by entry: multiply by `(abs(x) <= 1)`, or use `torch.where`.
         abs(upstream) * _on(abs(x) <= 1, upstream)   :: `abs` does not belong there: what arrives may be negative, and keeps its sign.
-        upstream * torch.relu(1 - abs(x))            :: That gate closes slowly, like a tent. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
+        upstream * torch.relu(1 - abs(x))            :: That gate closes gradually: its shape is a tent. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
         upstream * (1 - torch.tanh(x) ** 2)          :: That is the slope of the tanh, a soft gate. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
         torch.where(abs(x) <= 1, upstream, x)        :: Outside the gate that passes on `x` itself. It should pass on 0.
         upstream * _on(x > 0, upstream)              :: That is the gate of a ReLU. Here the gate is open wherever $|x| \le 1$, on both sides of 0.

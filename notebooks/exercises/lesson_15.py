@@ -375,13 +375,13 @@ EXERCISES: list[Exercise] = [
         torch.linalg.solve(H, g) => g / g.norm() :: That is a step of length 1 against the gradient. Newton's step solves $H\,s = g$.
         instead of x - torch.linalg.solve(H, g):
         x - 0.1 * torch.linalg.solve(H, g) :: You multiply by a learning rate. Newton's step needs none: the curvature says how far to go.
-        x - g / H.sum(1)                   :: You first add up each row of `H`, and how the inputs affect each other is lost: solve the whole system, `torch.linalg.solve(H, g)`.
+        x - g / H.sum(1)                   :: You add up each row of `H` first, and so you no longer know which input changes which slope: solve the whole system, `torch.linalg.solve(H, g)`.
         x + torch.linalg.solve(H, g)       :: That goes uphill: the step should go *against* the slope.
         torch.linalg.solve(H, g)           :: That is the step. Where does it lead from `x`?
         -torch.linalg.solve(H, g)          :: That is the step, with its sign. Where does it lead from `x`?
         x - H @ g                          :: That multiplies by the curvature. The more curvature, the *shorter* the step should be.
         x - g                              :: That is gradient descent with a learning rate of 1. `H` is not used.
-        x - g / torch.diag(H)              :: That divides by the diagonal alone. The inputs depend on each other: use `torch.linalg.solve`.
+        x - g / torch.diag(H)              :: That divides by the diagonal alone. Each slope changes with the other inputs too: use `torch.linalg.solve`.
         x - g / H                          :: Dividing by a table divides entry by entry and gives a table. Use `torch.linalg.solve(H, g)`.
         x - torch.linalg.solve(H, x)       :: It is `g` that should be brought to 0, not `x`.
         x - 0.5 * torch.linalg.solve(H, g) :: That is half of the step. On a bowl the whole step leads to the bottom.
@@ -392,7 +392,7 @@ EXERCISES: list[Exercise] = [
         15.5 a penalty that works
         solution: with_penalty
         probe: _penalties
-        why: `create_graph=True` gives `g` its way back to the weights (and keeps the graph of `out`, so `retain_graph` is not needed as well). So the penalty acts on the weights like any other part of the loss.
+        why: `create_graph=True` gives `g` its way back to the weights (and keeps the graph of `out`, so you do not need `retain_graph`). So the penalty acts on the weights like any other part of the loss.
         shows: The gradient is part of the loss, and the weights feel it. You cannot see from the loss alone whether they do: look at `w.grad`.
         look: The loss is `out` and the penalty. Are both in it, and do both have a way back to the weights?
         hint: Which argument makes the gradient differentiable?

@@ -269,7 +269,7 @@ QUESTIONS: list[Question] = [
         missed: Position 0 sees only itself. Its one weight is 1 for every query, so nothing changes with the query: 0.
 
         1.0 :: 1 is the *weight*. It stays 1 whatever the query is, so the query's gradient is 0.
-        4.0 :: Four entries, yes, and all of them are 0: the one weight stays 1 whatever the query does.
+        4.0 :: There are four positions, but this query's gradient is 0: its one weight stays 1 whatever the query is.
         """),
     question(r"""
         18.d the weights of a row in which everything is masked
@@ -328,7 +328,7 @@ EXERCISES: list[Exercise] = [
         out = 30   :: You included the masked value. Its weight is 0.
         out = 4     :: That is the mean of 8, 4 and 0 without the weights. The first one counts twice as much as the others.
         out = 12    :: That is the sum of the values. The weights add up to 1.
-        out = 28    :: That is the plain mean of all four values. Each should count by its weight, and the last has none.
+        out = 28    :: That is the plain mean of all four values. Multiply each value by its weight first; the last one's weight is 0.
         out = 105   :: You included the masked value with its full 100. Its weight is 0.
         d_0 = 4     :: That is weight times value. The softmax subtracts the result from the value first: if this weight grows, the others shrink.
         d_0 = 3     :: That is value minus result. The weight is still missing.
@@ -442,7 +442,7 @@ EXERCISES: list[Exercise] = [
         why: As in lesson 14: `where` twice. The first one gives the softmax harmless numbers in the empty rows, so that no `nan` is ever computed; the second one writes the zeros.
         shows: A `nan` that was never made cannot come back. Zeros written over it afterwards only hide it.
         look: In a row where nothing is allowed: weights of 0 and gradients of 0. In every other row: the softmax of what is allowed.
-        hint: Which rows have something allowed? `allowed.any(1, keepdim=True)`.
+        hint: In which rows is anything allowed? `allowed.any(1, keepdim=True)`.
         hint: Lesson 14's cure: a `where` *in front of* the dangerous function, and one after it.
         hint: `inside = torch.where(some, masked, 0.0)`, then `torch.where(some, torch.softmax(inside, dim=1), 0.0)`
 
@@ -453,7 +453,7 @@ EXERCISES: list[Exercise] = [
         torch.softmax(scores.masked_fill(~allowed, -1e9), dim=1) :: An empty row has *equal* weights now, since all its scores are alike: it reads a mean of what should be hidden. Write zeros there, with a second `where`.
         torch.softmax(scores.masked_fill(~allowed, float("-inf")), dim=1).nan_to_num(0.0) :: The weights are right, but the softmax made a `nan`, and it sends one on the way back. `masked_fill` happens to stop it. Give the softmax harmless numbers instead.
         masked, 0.0 => scores, 0.0 :: The empty rows are right. In the others the mask is missing.
-        any(1 => any(0 :: The question is whether a *row* has anything allowed, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, the answer is about a column.
+        any(1 => any(0 :: The question is whether anything is allowed in a *row*, `any(1, keepdim=True)`: without `keepdim`, or with axis 0, the answer is about a column.
         safe_weights(scores.detach(), allowed) :: No graph leads back from these weights
         safe_weights(scores, ~allowed) :: The mask is inverted: `allowed` is True where a position may be read.
         safe_weights(scores.T, allowed.T).T if scores.shape[0] == scores.shape[1] else safe_weights(scores, allowed) :: Your columns add up to 1. A *row* belongs to a query.
