@@ -1,4 +1,4 @@
-"""`device`, and PyTorch's questions about hardware: `torch.cuda`, `torch.backends`. The answer is always the CPU."""
+"""`device`, and PyTorch's functions that ask about hardware: `torch.cuda`, `torch.backends`. The answer is always the CPU."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class device(NamedTuple("device", [("type", str)])):
 
 
 cpu = device("cpu")
-Device = device  # where an argument is called `device`
+Device = device  # for functions with an argument called `device`
 
 
 def is_available() -> bool:

@@ -103,7 +103,7 @@ def argument(name: str, message: str, place: str = "") -> str | None:
             return SENTENCE.format(f"{function}() with {article} {wrong[3]} as `{wrong[1]}`")
         counted_alike = function.startswith("torch.Tensor.") == (place == "Tensor")
         if many and counted_alike and int(many[1]) < int(many[2]) <= positional + bound:
-            return SENTENCE.format(f"{function}() with {int(many[2]) - bound} arguments by position")
+            return SENTENCE.format(f"{function}() with {int(many[2]) - bound} positional arguments")
     return None
 
 

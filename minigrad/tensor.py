@@ -78,7 +78,7 @@ class Tensor(TensorBase):
     __array_priority__ = 1000  # so that `ndarray * tensor` calls the tensor's operator
 
     def __new__(cls, *data: object) -> Tensor:
-        """A float32 tensor of the numbers in `Tensor([1, 2])`, or of the size in `Tensor(2, 3)`."""
+        """A float32 tensor with the given numbers, as in `Tensor([1, 2])`, or of the given size, as in `Tensor(2, 3)`."""
         if all(hasattr(n, "__index__") for n in data) or isinstance(data[0], Size):
             size = data[0] if data and isinstance(data[0], Size) else data or (0,)
             return rebuilt(cls, np.empty(size, dtypes.default_float()), False, {})
@@ -100,7 +100,7 @@ class Tensor(TensorBase):
         self._array = other._array
 
     def __array_wrap__(self, array: ndarray, context: object = None, return_scalar: bool = False) -> Tensor:
-        return wrap(array)  # what NumPy's functions make of a tensor is a tensor again: `np.sin(x)`
+        return wrap(array)  # NumPy's functions of a tensor return a tensor: `np.sin(x)`
 
     def __hash__(self) -> int:
         return id(self)  # `==` compares elements, so identity is what makes a dictionary key

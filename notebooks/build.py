@@ -66,7 +66,7 @@ def lessons(names: list[str]) -> list[Path]:
 
 
 def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Run every cell in a fresh kernel in this folder. A cell tagged raises-exception may raise, no other."""
+    """Run every cell in a fresh kernel in this folder. Only a cell tagged raises-exception may raise."""
     NotebookClient(
         notebook,
         timeout=120,
@@ -129,8 +129,8 @@ def comparable(text: str) -> str:
 
 def shown(outputs: list[nbformat.NotebookNode], count: int) -> list[nbformat.NotebookNode]:
     """What cell `count` shows, normalised, without plots, and without the numbers and the program that a saved stepper
-    carries packed (its picture and its repr remain; as does a film's, up to a hundred steps: by then the last digit of a
-    float, in which machines differ, has grown until it shows)."""
+    carries packed. Its picture and its repr remain, and so do those of a film of up to a hundred steps: after more, machines
+    that differ in the last digit of a float differ visibly."""
     outputs = copy.deepcopy(outputs)
     for output in outputs:
         _normalise_output(output, count)

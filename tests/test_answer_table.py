@@ -120,13 +120,13 @@ def test_a_row_may_state_how_a_wrong_program_differs_from_the_solution(monkeypat
     "change, message",
     [
         ("found = 7 => found = 1", "`found = 7` is not in the solution"),
-        ("part => x", "`part` is 3 times in the solution"),
+        ("part => x", "`part` occurs 3 times in the solution"),
         ("=> x", "is not of the form `old text => new text`"),
         ("found = 0 => a => b", "is not of the form"),
         ("found = 0 => b ;; = 0 => = 1", "two of the changes overlap"),
         ("def total => <<", "cannot move to the left"),
         ("found = 0 => found = (", "SyntaxError"),
-        ("found => >>", "`found` is 3 times"),
+        ("found => >>", "`found` occurs 3 times"),
     ],
 )
 def test_a_change_that_cannot_be_made_is_reported_with_exercise_and_line(monkeypatch, change, message):

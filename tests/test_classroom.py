@@ -46,7 +46,7 @@ def test_a_class_sees_its_common_wrong_answers_and_no_names(learner, folder, cap
     for name, mixed in (("ada", 5.5), ("ben", 5.5), ("cy", 25)):
         learner(name)
         predict("4.a", {"ada": 6, "ben": "6.0", "cy": 12}[name])
-        for _again in range(2):  # twice the same try counts once
+        for _again in range(2):  # the same try made twice counts once
             check("4.2", 3, mixed, 20)
     check("4.2", 3, 11, 20)
     page = page_of(folder, capsys)

@@ -72,7 +72,7 @@ def test_the_truth_of_a_prediction_is_not_on_the_page(given, name, key):
         if cell.cell_type == "markdown" and cell.source.startswith(("#", "<details>")):
             break
         text = in_sight(cell)
-        if cell.cell_type == "code":  # a single digit of the program is no answer
+        if cell.cell_type == "code":  # a single digit in the program is not an answer
             text = text if len(re.findall(r"\d", truth)) > 1 else ""
         assert not number.search(text), f"{cell.id}: {text}"
 
@@ -342,7 +342,7 @@ def environment() -> dict[str, str]:
 def test_progress_lies_beside_the_lessons_in_sight(given, tmp_path):
     mine = tmp_path / "mine"
     shutil.copytree(given, mine)
-    deeper = mine / "done"  # somebody keeps order
+    deeper = mine / "done"  # a learner who sorts lessons into folders
     deeper.mkdir()
     code = "from exercises import check; check('3.5', 'c'); from exercises import store; print(store.path())"
     for folder in (mine, deeper):

@@ -117,7 +117,7 @@ def test_what_only_begins_like_a_known_mistake_gets_its_advice():
 
 
 def test_a_wrong_number_is_reported_before_a_later_error():
-    """An engine that recurses and overwrites: its wrong number says more than that Python gives up on a long chain."""
+    """An engine that recurses and overwrites: its wrong number says more than the fact that Python gives up on a long chain."""
 
     def recursing_and_wrong(root, grad):
         for (parent, _), part in zip(root.next_functions, root(grad), strict=True):

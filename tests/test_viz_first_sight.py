@@ -81,7 +81,7 @@ def experts(torch):
 
 
 def sparse_experts(torch):
-    """Layers with two results: what leaves one beside its output goes into the loss."""
+    """Layers with two results: what leaves one besides its output goes into the loss."""
     nn = torch.nn
 
     class Layer(nn.Module):
@@ -115,7 +115,7 @@ def sparse_experts(torch):
 
 
 def frozen_llama(torch):
-    """Only the norms learn: what a frozen layer makes is known by its place. A norm by hand, its weight read first."""
+    """Only the norms learn: what a frozen layer makes is recognised by its position. A norm by hand, its weight read first."""
     nn = torch.nn
 
     class RMSNorm(nn.Module):

@@ -17,7 +17,7 @@ from viz.films import show as film
 from viz.show.page import FRONT, PROGRAM, asset
 
 VIZ = Path(__file__).resolve().parent.parent / "viz"
-ROOMS = ["read", "run", "picture", "show", "films"]  # the way of a tensor; each may import those before it
+ROOMS = ["read", "run", "picture", "show", "films"]  # in order: each may import those before it
 MODULES = sorted(VIZ.rglob("*.py"))
 FILES = [*MODULES, *sorted(FRONT.iterdir()), *sorted(film.FRONT.iterdir())]
 
@@ -115,7 +115,7 @@ def test_the_files_of_the_film_join_to_one_module():
     texts = [(film.FRONT / f"{name}.js").read_text(encoding="utf-8") for name in film.PROGRAM.split()]
     named = re.findall(r"^(?:export )?(?:const|function|class) (\w+)", "\n".join(texts), re.MULTILINE)
     assert len(named) == len(set(named))
-    for k, text in enumerate(texts):  # each imports from those before it, and what they offer
+    for k, text in enumerate(texts):  # each imports only from those before it, and only what they export
         for names, other in re.findall(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";$', text, re.MULTILINE):
             offered = re.findall(
                 r"^export (?:const|function|class) (\w+)", "\n".join(texts[:k]), re.MULTILINE

@@ -3,7 +3,7 @@
 "use strict";
 let pyodide, kernel, shell, streams, kept = false;
 
-const DRIVE = "/drive"; // kept in this browser; what an exercise notes as progress lies there
+const DRIVE = "/drive"; // kept in this browser; exercises save progress there
 
 // Copy the drive from the browser's storage, or to it.
 const synced = (from) => new Promise((resolve, reject) => pyodide.FS.syncfs(from, (error) => (error ? reject(error) : resolve())));
@@ -54,7 +54,7 @@ async function run(code, id) {
   postMessage({ id, done: true, error: result.status === "error" ? result.traceback.join("\n") : "" });
 }
 
-// What the file says in which progress is kept; "" before anything is solved.
+// The contents of the progress file; "" before anything is solved.
 function progress() {
   const file = pyodide.FS.analyzePath(pyodide.runPython("import os; os.environ['MINIGRAD_PROGRESS']"));
   return file.exists ? pyodide.FS.readFile(file.path, { encoding: "utf8" }) : "";

@@ -5,7 +5,7 @@
   if (!bar) return;
   const button = bar.querySelector("button"), status = bar.querySelector("[role=status]");
   const cells = [...document.querySelectorAll("main .code")].map((box, number) => ({ box, number, pre: box.querySelector("pre"), ran: false }));
-  const codeOf = (pre) => pre.innerText || pre.textContent; // of a folded cell a browser gives no inner text
+  const codeOf = (pre) => pre.innerText || pre.textContent; // a browser gives no inner text for a folded cell
   const waiting = new Map();
   let asked = 0; // how often a cell was given to Python
   const save = document.createElement("button");
@@ -23,10 +23,10 @@
       try {
         const { original, typed } = JSON.parse(localStorage.getItem(this.key(cell)) ?? "{}");
         return original === cell.original ? typed : null;
-      } catch { return null; } // a window that keeps nothing
+      } catch { return null; } // a window in which nothing can be stored
     },
     set(cell) {
-      try { localStorage.setItem(this.key(cell), JSON.stringify({ original: cell.original, typed: codeOf(cell.pre) })); } catch { /* the same, and the status says so */ }
+      try { localStorage.setItem(this.key(cell), JSON.stringify({ original: cell.original, typed: codeOf(cell.pre) })); } catch { /* the same; the status line says so */ }
     },
   };
 

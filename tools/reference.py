@@ -136,7 +136,7 @@ def signature(name: str, thing: Any) -> str:
 
 
 def plain(parameter: inspect.Parameter) -> str:
-    """A parameter as it is written: its annotation is a text, its default is not."""
+    """A parameter as it is written: its annotation is a string, its default is not."""
     stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
     kind = "" if parameter.annotation is parameter.empty else f": {parameter.annotation}"
     equals = " = " if kind else "="

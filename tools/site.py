@@ -195,7 +195,7 @@ def _text(source: str) -> str:
 
 
 def _code(cell: nbformat.NotebookNode, highlight: Highlight2HTML) -> str:
-    """The code of a cell; of one that is folded in JupyterLab, its first line until a reader opens it."""
+    """The code of a cell; if it is folded in JupyterLab, only its first line until a reader opens it."""
     shown = highlight(cell.source)
     if not cell.metadata.get("jupyter", {}).get("source_hidden"):
         return shown

@@ -118,7 +118,7 @@ def count_dependencies(roots: Roots) -> dict[Node, int]:
     """For each node that can be reached: how many gradients it waits for."""
     dependencies: dict[Node, int] = {node: 0 for node, _, _ in roots}
     reached = list(dependencies)
-    for node in reached:  # the list grows meanwhile
+    for node in reached:  # the list grows during the loop
         for parent in node._next_nodes:
             if parent in dependencies:
                 dependencies[parent] += 1

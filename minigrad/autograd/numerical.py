@@ -1,6 +1,6 @@
 """gradcheck: compare a derivative with finite differences, entry by entry, and say which entry differs.
 
-Both Jacobians are computed whole: the numerical one by moving the elements of an input one at a time,
+Both Jacobians are computed in full: the numerical one by moving the elements of an input one at a time,
 (f(x + ε) − f(x − ε)) / 2ε, the analytical one by a backward pass for each element of an output, with a unit vector as v.
 Do this in double: in float32 only three digits of the difference are correct.
 """
@@ -115,7 +115,7 @@ def check_derivatives(func: Callable, arguments: tuple, bounds: tuple, forward: 
 
 
 def numerical_jacobians(values: Callable[[], list[np.ndarray]], x: Tensor, eps: float) -> list[np.ndarray]:
-    """For each of the function's values a matrix with a row for each element of `x`, by finite differences."""
+    """One matrix per result of the function, with a row for each element of `x`, by finite differences."""
     rows = []
     for place in np.ndindex(x.shape):
         original, ends = x._array[place], []
@@ -130,7 +130,7 @@ def numerical_jacobians(values: Callable[[], list[np.ndarray]], x: Tensor, eps: 
 
 
 def tangents_of(func: Callable, arguments: tuple, place: int, chosen: list[int]) -> list[np.ndarray]:
-    """The same matrices by forward mode: a row for each element of the argument at this place, moved alone."""
+    """The same matrices by forward mode: a row for each element of the argument at position `place`."""
     x, rows = arguments[place].detach(), []
     for unit in np.eye(x.numel(), dtype=x._array.dtype):
         with dual_level():

@@ -42,7 +42,7 @@ class Layer(Module):
 
     def extra_repr(self) -> str:
         shown = [name for name in self._shown if name != "inplace" or self.inplace]
-        # those with = are shown without their name
+        # an option written with = is shown without its name
         values = {name: getattr(self, name.lstrip("=")) for name in shown}
         return ", ".join(repr(v) if name[0] == "=" else f"{name}={v!r}" for name, v in values.items())
 
@@ -78,9 +78,9 @@ def layer(
 ) -> type[Layer]:
     """The module of a function: its constructor takes the arguments of `function` other than the inputs.
 
-    inputs: the names of those. shown: the options that PyTorch prints, all if not given, "=name" without the name; one: those
-    that are kept as a tuple of one number; by_name: those that are not given by position; without: those that PyTorch's layer
-    does not have; defaults: those that differ there.
+    inputs: the names of those. shown: the options that PyTorch prints, by default all; for "=name" only the value is printed.
+    one: those that are kept as a tuple of one number; by_name: those that are given by name only; without: those that PyTorch's
+    layer does not have; defaults: default values that differ from the function's.
     """
     rest = list(inspect.signature(function).parameters.values())[len(inputs.split()) :]
     rest = [p for p in rest if p.name not in without.split()]

@@ -49,7 +49,7 @@ def _pair(input: Tensor, target: Tensor, cast: bool = True) -> tuple[Tensor, Ten
 
 
 def _weighted(squares: Tensor, weight: Tensor, reduction: str) -> Tensor:
-    """Errors, each with a weight; their mean is the weighted one."""
+    """Errors, each with a weight; their mean is weighted."""
     check(weight.shape == squares.shape, "Inputs and weight must have the same size.", error=ValueError)
     if reduction == "none":
         return squares * weight
@@ -219,7 +219,7 @@ def nll_loss(
 ) -> Tensor:
     """Minus the log-probability of the target class. input: (N, C), (C,) or (N, C, *); target: int64 (N,), () or (N, *).
 
-    weight: one for each class; the mean is the weighted one. ignore_index: targets of this number are ignored.
+    weight: one for each class; the mean is weighted. ignore_index: targets of this number are ignored.
     Raises IndexError for classes that do not exist.
     """
     x, t, kind = input._array, target._array, number_of(reduction)

@@ -1,6 +1,6 @@
 """How an operation runs: compute, wrap, attach a node; and how that node runs backward.
 
-`x * y` is `call` of `call_two`: it takes the arrays, computes, wraps the result and, if an input requires
+`x * y` runs the `call` made by `call_two`: it takes the arrays, computes, wraps the result and, if an input requires
 grad, makes a node that saves what the operation's rules read. When the backward pass reaches the node, `vjp`
 of `vjp_of_two` reads what was saved and calls the rules. Operations on one and on two tensors, which are the
 most frequent, are written out by hand; general.py has the rest, and everything unusual.
@@ -131,7 +131,7 @@ def call_two(op: Op, form: CallForm) -> Callable:
 
 def call_forms(name: str, forms: Sequence[Callable], method: bool) -> Callable:
     """Several declarations of one name: the first that takes the arguments runs, as in `sum(x)`, `sum(x, 1)`.
-    The choice is remembered for their types, where these determine it."""
+    The choice is cached by the types of the arguments, where the types determine it."""
     chosen: dict[object, Callable] = {}
     for form in forms:
         if len(form.signature().names) == 1:  # a tensor alone

@@ -168,7 +168,7 @@ roll = op("roll(self, shifts: ints, dims: ints=None)", _rolled, kind="linear", b
           doc="Elements shifted along dimensions, or as one vector; those that fall off one end return at the other.")
 rot90 = op("rot90(self, k: int=1, dims: ints=(0, 1))", _turned_round, kind="linear",
            batch=lambda self, k, dims: turned_round(self, k, dims), self=lambda grad, k, dims: rot90(grad, -k, dims),
-           doc="Turned by 90 degrees, `k` times, in the plane of two dimensions: a copy.")
+           doc="Rotated by 90 degrees, `k` times, in the plane of two dimensions: a copy.")
 squeeze_several = op("squeeze(self, dim: object)", lambda self, dim: self.reshape(
     [n for d, n in enumerate(self.shape) if n != 1 or d not in dim]), **VIEW, at="", node="SqueezeBackward2", batch=lambda self,
         dim: self.reshape([n for d, n in enumerate(self.shape) if n != 1 or d not in dim]),

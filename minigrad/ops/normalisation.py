@@ -29,12 +29,12 @@ def normalised(x, weight, bias, mean, eps: float) -> tuple:
 
 
 def last_mean(x, shape: tuple):
-    """A function that averages over the last dimensions, of this shape, an array or Tensor like `x`."""
+    """A function that averages an array or Tensor like `x` over its last dimensions, which have this shape."""
     dims = tuple(range(len(x.shape) - len(shape), len(x.shape)))
     if not is_array(x) or len(shape) > 1:
         return lambda x: mean_dim(x, dims, True)
     ones, count = constant((*shape, 1), x.dtype.char), constant((), x.dtype.char, *shape)
-    return lambda x: x.dot(ones) / count  # in half the time
+    return lambda x: x.dot(ones) / count  # takes half the time
 
 
 def _layer_norm(input, weight, bias, normalized_shape, eps):
@@ -42,7 +42,7 @@ def _layer_norm(input, weight, bias, normalized_shape, eps):
 
 
 def layer_norm_backward(grad, grad_input_mask, input, weight, result1, result2, normalized_shape, _eps):
-    def whole(x, factors=None):  # a view only if necessary: of a leaf it would be a copy
+    def whole(x, factors=None):  # a view only if necessary: a view of a leaf would be a copy
         summed = channel_sums(x.reshape((-1, math.prod(normalized_shape))), factors)
         return summed if len(normalized_shape) == 1 else summed.reshape(normalized_shape)
 
@@ -62,7 +62,7 @@ def channel_means(x):
 
 
 def _batch_norm(input, weight, bias, running_mean, running_var, training, eps):
-    """y, m, r, and the variance without bias (over n - 1)."""
+    """y, m, r, and the unbiased variance (divided by n - 1)."""
     ndim, n = len(input.shape), math.prod(input.shape) // input.shape[1]
     weight, bias = per_channel(weight, ndim), per_channel(bias, ndim)
     if training:

@@ -189,7 +189,7 @@ pixel_unshuffled = op("pixel_unshuffle(self, downscale_factor: int)", _unshuffle
 
 
 def upsampling(mode: str) -> Callable:
-    """Images in another size, of the nearest elements or blended."""
+    """Images in another size, made of the nearest elements or of blended ones."""
     return op(f"upsample_{mode}2d(self, output_size: object, align_corners: bool, scales: object)", lambda self, size, corners,
               scales: resized(self, *blends(self.shape[-2:], size, mode, corners, scales)), at="", kind="linear", batch="rows",
               node=f"Upsample{mode.title()}2DBackward0", self=lambda grad, self_sym_sizes, output_size, align_corners, scales:

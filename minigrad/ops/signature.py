@@ -86,7 +86,7 @@ def unpacked(values: object) -> object:
 
 
 def as_size(size: object, alone: bool = True) -> tuple[int, ...]:
-    """Lengths that were given one by one, or as one sequence, or one of them `alone`. TypeError for anything else."""
+    """Lengths given one by one or as one sequence, or, with `alone`, a single one. TypeError for anything else."""
     if type(size) is tuple and INT.issuperset(map(type, size)):
         return size
     listed = type(size) is tuple or isinstance(size, (tuple, list))
@@ -121,7 +121,7 @@ class Kind(NamedTuple):
 
     word: str  # its name in PyTorch's messages
     accepts: Callable[[object], bool]  # whether it may have this value
-    # what `forward` gets, from a value and the array of the first input; a value that is not accepted must raise
+    # what `forward` gets, from a value and the array of the first input; must raise for a value that is not accepted
     prepare: Callable[[object, np.ndarray], object] = as_given
 
 
@@ -195,7 +195,7 @@ IN_PYTHON = {  # a kind, by PyTorch's word for it, as an annotation
     "Tensor": Tensor, "tuple of Tensors": tuple[Tensor, ...], "Number": float, "int": int, "float": float, "bool": bool,
     "str": str, "torch.dtype": dtypes.dtype, "object": object, INTS: int | tuple[int, ...],
 }  # fmt: skip
-# other names that PyTorch has for a parameter, and what it may be called here
+# other names that PyTorch accepts for a parameter, and the names that the parameter may have here
 ALIASES = {"axis": ("dim", "dims"), "keepdims": ("keepdim",), "input": ("self", "A"), "self": ("input",)}
 ALIASES |= {"axis0": ("dim0",), "axis1": ("dim1",), "split_size": ("split_size_or_sections",)}
 ALIASES |= dict.fromkeys(("sections", "indices"), ("indices_or_sections",))

@@ -57,7 +57,7 @@ def _cut_rest(self: ndarray, other: object) -> ndarray:
 
 
 def _whole_quotient(name: str, round_to: np.ufunc, self: ndarray, other: object) -> ndarray:
-    """A quotient, rounded: exactly where both are integers."""
+    """A rounded quotient, which is exact if both are integers."""
     self = beside(self, other)
     other = np.asarray(other, self.dtype)
     dtypes.require("fiu", f"div_{name}_cpu", self.dtype)

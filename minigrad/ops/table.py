@@ -12,7 +12,7 @@ They can be read from the node as `_saved_other`, `_saved_result`, ... as in PyT
 for the rule alone.
 
 A rule is written once, in operators and operations that work on arrays and on Tensors alike: a plain backward pass calls
-it with arrays, `create_graph`, forward mode and vmap with Tensors. An operation that is called with arrays computes, and
+it with arrays; `create_graph`, forward mode and vmap call it with Tensors. Called with arrays, an operation only computes, and
 returns an array. Where the gradients of several inputs share work, one rule gives them all: it is listed under each of their
 names, has a parameter `grad_input_mask`, and returns a gradient for each, None where the mask says False.
 
@@ -251,7 +251,7 @@ def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
 
 
 def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
-    """The signature of the form with most parameters; those that another form lacks default to None if nothing is declared."""
+    """The signature of the form with the most parameters. Those that another form lacks default to None unless declared."""
     tables = [s.parameters for s in signatures]
     listing = [table for table in tables if any(p.kind == p.VAR_POSITIONAL for p in table.values())]
     everywhere = set.intersection(*map(set, tables))
@@ -289,7 +289,7 @@ def with_zero_slopes(op: Op, vjp: Callable) -> Callable:
 
 
 def as_constant(grads: object, others: Sequence) -> object:
-    """A gradient, or several, as a function of other tensors, on which it does not depend."""
+    """A gradient, or several, as a constant function of other tensors."""
     for other in others:
         if isinstance(other, Tensor) and other.requires_grad:
             if isinstance(grads, tuple):

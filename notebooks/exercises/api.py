@@ -58,7 +58,7 @@ def _with_hints(found: Exercise, card: Card) -> Any:
 
 
 def _hints(found: Exercise) -> list[str]:
-    """Each hint as HTML; below the last one the hints to single parts, and where to find the solution."""
+    """Each hint as HTML; below the last one, the hints for single parts, and where to find the solution."""
     hints = [paragraphs(text) for text in found.hints]
     hints[-1] += "".join(fold(f"About `{name}`", paragraphs(advice)) for name, advice in found.about.items())
     if not _closed():
@@ -291,8 +291,8 @@ def _no_such_letter(question: Question, value: Any, truth: Any) -> str:
 def _reply(question: Question, guess: Any, truth: Any) -> tuple[str, bool]:
     """What to say to a prediction, and whether it came true.
 
-    It is read as `check` reads answers, however it is written. A number that is the right one rounded, but also
-    exactly a known mistake, counts as that mistake.
+    A prediction is read as `check` reads answers, however it is written. A number that is the right one, rounded, but is
+    also exactly a known mistake counts as that mistake.
     """
 
     def means(other: Any, exactly: bool) -> bool:

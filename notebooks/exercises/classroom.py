@@ -39,7 +39,7 @@ SHOWN = 6  # at most this many answers to an exercise, the most common ones
 HARDEST = 10
 NO_CAUSE = "no known cause"
 SHORT = 90  # characters of a cause in a table
-GENERAL = re.compile(r"(?<![a-z])(?:progress|exam)s?(?![a-z])", re.IGNORECASE)  # nobody's names
+GENERAL = re.compile(r"(?<![a-z])(?:progress|exam)s?(?![a-z])", re.IGNORECASE)  # not learners' names
 OURS = {"names", "solved", "predicted", "guesses", "tries", "exam"}  # the keys of a progress file
 
 
@@ -121,7 +121,7 @@ def _is_its_exam(one: dict[str, Any], whole: dict[str, Any]) -> bool:
 
 
 def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """What two files of one learner say: all that is solved and was predicted, and where they differ, the longer one."""
+    """What two files of one learner say: all that is solved and predicted, and where they differ, the longer record."""
     longer = {
         kind: {
             key: max((data[kind][key] for data in (one, other) if key in data.get(kind, ())), key=len_of)
@@ -340,7 +340,7 @@ def _exercise(exercise: Exercise, handed_in: list[Learner]) -> Iterator[str]:
 
 
 def _tries(exercise: Exercise, wrong: list[Learner]) -> Counter[tuple[str, str, str]]:
-    """How many learners wrote which (part, answer, cause); each learner counts once, however often it was tried."""
+    """How many learners wrote each (part, answer, cause); a learner counts once, however often they tried it."""
     counted: Counter[tuple[str, str, str]] = Counter()
     for learner in wrong:
         counted.update(

@@ -41,7 +41,7 @@ def key(notebook: Path = NOTEBOOK) -> str:
 
 
 def _run(sources: list[str], notebook: Path) -> Exam:
-    """Run these cells; the Exam that they made."""
+    """Run these cells and return the Exam that they made."""
     space: dict[str, Any] = {"__name__": "__main__"}
     with mock.patch.dict(os.environ, {"MINIGRAD_PROGRESS": "off"}), redirect_stdout(StringIO()):
         for source in sources:

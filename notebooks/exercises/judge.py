@@ -193,7 +193,7 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     if text := next(relations.nearly(tried), ""):
         return text
     left = [name for pair in zip(answers, exercise.reference, strict=True) for name in _left_unread(*pair)]
-    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # if not, others say more
+    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # else others say more
         return say("never read", unread="`, `".join(left))
     if text := _one_change(exercise, answers, want) or _two_listed(exercise, got):
         return text
@@ -214,7 +214,7 @@ def _quietly() -> Iterator[None]:
 
 @_quietly()
 def _in_one_method(exercise: Exercise, answers: tuple, want: Observed) -> str:
-    """The reply to a class with one wrong method: with the solution's instead, it is right, or makes a listed mistake."""
+    """The reply to a class with one wrong method. With the solution's method instead, it is right or makes a listed mistake."""
     for answer, due in zip(answers, exercise.reference, strict=True):
         names = [name for name in vars(due) if name in vars(answer)] if isinstance(due, type) else []
         methods = [name for name in names if callable(getattr(due, name))]

@@ -57,7 +57,7 @@ class Polar(torch.autograd.Function):
 
 
 def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Iterator[tuple]]:
-    """A probe that applies a Function to each input (with each of `settings`), and runs a pass with an uneven upstream."""
+    """A probe that applies a Function to each input (with each of `settings`), and runs a pass with an uneven upstream gradient."""
 
     def probe(kind: Any) -> Iterator[tuple]:
         for numbers in inputs:

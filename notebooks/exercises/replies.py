@@ -136,7 +136,7 @@ REPLIES = {
         "`with torch.no_grad():`."
     ),
     "not a scalar": (
-        "`backward()` without an argument begins at a single number. Make one number first, or pass a gradient of the same "
+        "`backward()` without an argument starts from a single number. Make one number first, or pass a gradient of the same "
         "shape."
     ),
     "matmul": "The first matrix must have as many columns as the second has rows.",

@@ -75,5 +75,5 @@ def _place(source: str, old: str) -> tuple[int, int]:
     if not found:
         raise ChangeError(f"`{old}` is not in the solution")
     if len(found) > 1:
-        raise ChangeError(f"`{old}` is {len(found)} times in the solution: add more of the code around it")
+        raise ChangeError(f"`{old}` occurs {len(found)} times in the solution: add some code around it")
     return found[0].span()

@@ -122,7 +122,7 @@ def _parsed(place: Path) -> tuple[Any, bool]:
 
 
 def _whole(data: Any) -> bool:
-    """Whether this is all that `tidy` looks for, of the right kinds."""
+    """Whether everything that `tidy` looks for is there and of the right kind."""
     return isinstance(data, dict) and all(isinstance(data.get(key, of()), of) for key, of in KINDS.items())
 
 

@@ -2,12 +2,12 @@
 () => {
   const svg = document.querySelector(".mgv-svg"), boxes = [], lines = [], found = new Set(), sizes = {};
   const seen = (el) => getComputedStyle(el).visibility !== "hidden" && el.getClientRects().length > 0;
-  const add = (kind, who, el, crop = 0) => { // crop: of a text, what of its height stays empty above and below
+  const add = (kind, who, el, crop = 0) => { // crop: the share of a text's height that stays empty above it, and below it
     const r = el.getBoundingClientRect(), cut = r.height * crop;
     boxes.push({ kind, who, el, left: r.left, right: r.right, top: r.top + cut, low: r.bottom - cut, says: kind === "head" ? who : el.closest(".node, .label, .mgv-label, .cluster")?.querySelector("text")?.textContent ?? who });
   };
   const known = (globalThis.pointsOfPaths ??= new Map()); // at other sizes and steps the same paths are drawn again
-  const along = (line) => { // points of it, four units apart; the browser walks the whole path for each of them
+  const along = (line) => { // points of the line, four units apart; for each, the browser walks the whole path
     const path = line.getAttribute("d");
     if (!known.has(path)) {
       const length = line.getTotalLength(), count = Math.ceil(length / 4);
@@ -30,14 +30,14 @@
     for (const part of group.querySelectorAll(".hook")) add("mark", who, part);
     for (const plate of group.querySelectorAll(".label-bg, .plate")) if (seen(plate)) add("label", who, plate);
   }
-  const over = [...svg.querySelectorAll("g.over")].map((group) => [...group.children].map((part) => part.getBoundingClientRect())); // a ground and a text, painted over the arrows
+  const over = [...svg.querySelectorAll("g.over")].map((group) => [...group.children].map((part) => part.getBoundingClientRect())); // a background and a text, painted over the arrows
   for (const text of svg.querySelectorAll("g.cluster text")) {
     const { left, right, top } = text.getBoundingClientRect();
     add("caption", "", text, 0.16);
     boxes.at(-1).safe = over.some(([plate, said]) => Math.abs(said.left - left) + Math.abs(said.top - top) < 1 && plate.left < left && plate.right > right);
   }
   for (const text of svg.querySelectorAll("text")) if (seen(text)) {
-    const kind = text.closest(".mgv-badge, .label, .cluster, .node")?.getAttribute("class").split(" ")[0] ?? "lane"; // the name of a lane stands in none
+    const kind = text.closest(".mgv-badge, .label, .cluster, .node")?.getAttribute("class").split(" ")[0] ?? "lane"; // the name of a lane is in none of these
     sizes[kind] = Math.min(sizes[kind] ?? Infinity, parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d);
   }
   const shared = (a, b) => Math.min(Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.low, b.low) - Math.max(a.top, b.top));
@@ -47,7 +47,7 @@
       if (node.el.isPointInFill(new DOMPoint(left + 1 + ((right - left - 2) * i) / 6, top + 1 + ((low - top - 2) * j) / 4).matrixTransform(from))) return true;
     return false;
   };
-  // how far two kinds may lie over each other, in pixels; of what is one node or one arrow itself in `own`
+  // how far two kinds may overlap, in pixels; `own`: the same for parts of one node or one arrow
   const least = { "label label": 0.5, "caption label": 0.5, "head label": 1, "label mark": 2.5, "mark mark": 2, "mark text": 0.8, "text text": 0.5, "caption node": 0.5, "caption mark": 1, "caption head": 0.5, "caption caption": 0.5, "node node": 1, "mark node": 3, "label node": 0.5 };
   const own = { "head label": 3, "mark text": 0.8, "text text": 0.5, "label mark": 2.5 };
   boxes.forEach((a, i) => {
@@ -66,7 +66,7 @@
     const home = boxes.find((other) => other.kind === "node" && other.who === box.who);
     if (box.left < home.left - 0.5 || box.right > home.right + 0.5 || box.top < home.top - 1 || box.low > home.low + 1) found.add(`text leaves node: ${box.el.textContent}`);
   }
-  // an arrow that begins or ends where nothing is; with open boxes no picture that was sent says where
+  // an arrow that begins or ends in an empty place; with open boxes, no picture that was sent says where it should
   const adrift = [], nodes = new Map(boxes.filter(({ kind }) => kind === "node").map((box) => [box.who, box])), sent = globalThis.recorded?.data;
   const drawn = [sent, ...(sent?.pictures ?? [])].find((picture) => picture && Object.keys(picture.nodes).length === nodes.size && Object.keys(picture.nodes).every((id) => nodes.has(id)) && lines.every(({ who }) => who in picture.edges));
   for (const { who, points } of drawn ? lines : []) {

@@ -30,8 +30,8 @@ own.fillText = function (text, ...more) {
 own.clearRect = function (...more) { globalThis.painted.length = 0; return clearRect.call(this, ...more); };
 """
 
-# every arrow that is painted: a line, and at once its tip, a path of three points. Its width and colour. A browser that is slow
-# to report sizes must not delay the legend
+# every arrow that is painted, with its width and colour: a line, and right after it its tip, a path of three points. A browser
+# that is slow to report sizes must not delay the legend
 ARROWS = """
 globalThis.ResizeObserver = class { observe() {} disconnect() {} };
 globalThis.arrows = [];
@@ -183,7 +183,7 @@ def test_width_and_colour_of_every_arrow_are_those_of_its_norm_in_the_legend(
             painted: dict[str, list[float]] = {}
             for arrow in pane.page.evaluate("arrows"):
                 painted.setdefault(arrow["colour"], []).append(arrow["width"])
-            [cursor] = painted.keys() - set(legend["colours"])  # of the loss: it has a tip, too
+            [cursor] = painted.keys() - set(legend["colours"])  # the cursor of the loss: it has a tip, too
             assert len(painted.pop(cursor)) == 1
             assert {c: len(w) for c, w in painted.items()} == {c: len(w) for c, w in expected.items()}
             used |= painted.keys()
@@ -216,7 +216,7 @@ def test_keys_slider_and_clicks_move_through_the_training(browser: Browser, tmp_
         pane.press("ArrowDown", "ArrowDown")
         expect(pane.page.locator(".mgf-row b")).to_have_text("l1")
         canvas = pane.page.locator(".mgf-view canvas").last
-        canvas.hover()  # it has its size
+        canvas.hover()  # waits until it has its size
         box = canvas.bounding_box()
         canvas.click(position={"x": box["width"] - 16, "y": box["height"] - 40})  # the ribbon's last cell
         pane.at(11)

@@ -32,7 +32,7 @@ EVERY = ["index", *PAGES, "gallery", "cards", "reference"]
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 IMAGES = "main img:not([width][height]):not([style*='height'])"  # without a size of their own
 
-# nobody clicks on something that is still moving: a frame above or below may be taking its height
+# nobody clicks on something that is still moving: a frame above or below may still be changing its height
 STILL = """(frame) => new Promise((done) => {
     let last = "", since = 0;
     const look = (now) => {
@@ -44,7 +44,7 @@ STILL = """(frame) => new Promise((done) => {
 })"""
 
 
-# first, then next, in a frame; throws if it stays where it is
+# presses first, then next, in a frame; throws if the stepper stays where it is
 STEP = """async (body) => {
     const until = async (selector) => {
         for (let k = 0; !body.querySelector(selector); k++) {
@@ -77,7 +77,7 @@ def site(tmp_path_factory, worker_id: str) -> Path:
     folder = tmp_path_factory.mktemp("site") if alone else tmp_path_factory.getbasetemp().parent / "site"
     try:
         folder.mkdir(exist_ok=alone)
-    except FileExistsError:  # another one is at it
+    except FileExistsError:  # another worker is building it
         until_there(folder / "built")
         return folder / "pages"
     build(folder / "pages")
@@ -134,7 +134,7 @@ def test_every_link_of_every_route_leads_to_its_lesson_by_a_click(page: Page, si
     assert [a.get_attribute("href") for a in links.all()] == due
     boxes = [a.bounding_box() for a in links.all()]
     assert [box for box in boxes if min(box["width"], box["height"]) < 24] == []
-    page.evaluate(CLICKED)  # to go there and back by each would take half a minute; `use` goes
+    page.evaluate(CLICKED)  # following each and going back would take half a minute; `use` does
     for link in links.all():
         pointed(link, link.hover).click()
     assert page.evaluate("clicked") == due
@@ -158,7 +158,7 @@ def test_every_stepper_of_a_lesson_steps_and_answers_get_the_replies_of_the_note
             pane.get_by_role("button", name="To the start").click()
             pane.get_by_role("button", name="Forward one frame").click()
             expect(pane.get_by_role("slider", name="Training step")).to_have_value("1")
-        elif holder in (frames[0], frames[-1]):  # the pointer, of which each click costs what ten steps cost
+        elif holder in (frames[0], frames[-1]):  # by the pointer; one click takes as long as ten steps
             holder.evaluate(STILL)
             pane.locator("[data-action=first]").click()  # a page of viz.explore starts at the end
             pane.locator(".mgv[data-step='0']").first.wait_for()
@@ -250,8 +250,8 @@ SHIFTS = """() => new Promise((done) => {
 })"""
 
 
-# of all texts that look the same, by their own looks and those of everything around them, axe measures the contrast of one:
-# of four thousand words of code that takes a quarter of the time
+# of all texts that look the same, in themselves and in everything around them, axe measures the contrast of only one: for
+# four thousand words of code, this takes a quarter of the time
 ALIKE = """() => {
     const around = new Map(), seen = new Set();
     const ground = (el) => {
@@ -288,7 +288,7 @@ def test_a_page_is_for_everybody_stands_still_and_prints_whole(page: Page, site:
         )
         == []
     )
-    # a pane that starts is for a moment lower than the picture under it: nothing is to be scrolled down then
+    # while a pane starts, it is for a moment shorter than the picture under it: nothing may need scrolling then
     rolls = "[...document.querySelectorAll('.output')].map((output) => getComputedStyle(output).overflowY)"
     assert set(page.evaluate(rolls)) <= {"hidden"}
     page.evaluate(f"{AXE}; null")
@@ -380,7 +380,7 @@ def tries_of(lesson: str) -> Iterator[dict]:
             if exercise.id == "2.5" and (len(wrong.answer), len(set(wrong.answer))) != (
                 5,
                 5,
-            ):  # the page knows orders of five lines
+            ):  # the page has replies only to orders of all five lines
                 continue
             yield {
                 "form": form,

@@ -144,7 +144,7 @@ def product(x: mg.Tensor) -> mg.Tensor:
 
 
 def test_the_rule_is_an_equation_of_the_arrays(browser: Browser, tmp_path: Path):
-    """What it sends = what arrives × the local derivative; of a matrix product its code, with the arrays in place."""
+    """What it sends = what arrives × the local derivative; for a matrix product, its code with the arrays in place."""
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     terms = """() => [...document.querySelectorAll('.mgv-equation > *')].map((el) => el.matches('.mgv-sign') ? el.innerText
         : JSON.parse(el.querySelector('.mgv-array').dataset.values))"""
@@ -161,7 +161,7 @@ def test_the_rule_is_an_equation_of_the_arrays(browser: Browser, tmp_path: Path)
 
 
 def test_an_array_stands_once_in_an_equation_and_code_breaks_beside_it(browser: Browser, tmp_path: Path):
-    """The rule of log_softmax uses what arrives twice: the second time by its name. Its three arrays are side by side."""
+    """The rule of log_softmax uses the upstream gradient twice: the second time by name. Its three arrays are side by side."""
     x = mg.tensor([[1.0, 2.0, 4.0], [0.5, -1.0, 3.0]], requires_grad=True)
     z = (mg.nn.functional.log_softmax(x, dim=1) * mg.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])).sum()
     tops = "(el) => [...el.querySelectorAll('.mgv-term')].map((term) => Math.round(term.getBoundingClientRect().top))"

@@ -4,7 +4,7 @@ PyTorch ships a table of its operations (`torch.testing._internal`), each with s
 raise. Every operation of that table that minigrad has is called with them here: as a function, as a method and in place.
 It needs `torch` and `expecttest`. To see what differs:
 
-    python -m tests.minigrad.samples add sum$ nn.functional     operations whose names begin like this ($: are exactly this)
+    python -m tests.minigrad.samples add sum$ nn.functional     operations whose names begin with this ($: are exactly this)
     python -m tests.minigrad.samples int64 10 add               another dtype; at most 10 differences of each operation
     python -m tests.minigrad.samples twice linalg               second derivatives; `forward`: forward mode; `vmap`
 """

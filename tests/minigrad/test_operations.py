@@ -1,7 +1,7 @@
 """Properties of every operation in operations.py: value, derivatives of both kinds and orders, batches, writes, dtypes.
 
 Without PyTorch derivatives are compared with finite differences, the rest with each other, and values with what PyTorch
-gave when `python -m tests.minigrad.record` was run. With PyTorch all of it is compared live, and at odd numbers, too.
+gave when `python -m tests.minigrad.record` was run. With PyTorch all of it is compared live, and at unusual numbers, too.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def test_values_gradients_and_graphs_are_pytorchs(torch, op):
 
 @each([op for op in OPERATIONS + CONSTANTS if op.elementwise])
 def test_dtypes_mix_as_in_pytorch(torch, op):
-    """Every pair of dtypes, tensors and zero-dimensional tensors, which count for less in a mixture, that PyTorch takes."""
+    """Every pair of dtypes that PyTorch accepts, for tensors and for 0-d tensors, which count for less in a mixture."""
     rng, names, found = (
         np.random.default_rng(zlib.crc32(op.expression.encode())),
         [n for n, _ in op.shapes],

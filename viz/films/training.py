@@ -1,6 +1,6 @@
 """What a training run shows between its passes: what moved, what was cleared, what is frozen; and how its loss develops.
 
-``TrainingState`` looks while the training runs; ``findings_of`` puts everything that a film shows into words, afterwards.
+``TrainingState`` watches while the training runs; ``findings_of`` puts everything that a film shows into words, afterwards.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .frame_table import FrameTable
 from .loss_curve import LossCurve, loss_text
 from .norms import LeafNorms, numbers, seen, weak
 
-Named = list[tuple[str, Any]]  # the caller's names for tensors, those that optimizers hold among them
+Named = list[tuple[str, Any]]  # the caller's names for tensors, including those that optimizers hold
 SAMPLED = 16, 8  # the direction of the update is measured in the first 16 frames, then in every 8th
 OF_OPTIMIZER = re.compile(r"(.*)\.param_groups\[\d+\]\['params'\]\[\d+\]")  # the path of a tensor
 MODES = ("Dropout", "BatchNorm")  # modules that compute something else in eval mode
@@ -57,7 +57,7 @@ class TrainingState:
         self._kept_grad: dict[int, int] = {}
 
     def meet(self, leaves: list[Any], called: Named, modules: dict[str, Any], step: int) -> dict[int, str]:
-        """For a new graph, the names (by id) of all other parameters of the models whose parameters it reaches."""
+        """For a new graph, the names (by id) of all parameters of the models it reaches; notes frozen and missing ones."""
         reached, names, known = {id(leaf) for leaf in leaves}, {}, set()
         first = {id(tensor): name for name, tensor in reversed(called)}
         optimizers: dict[str, list[Any]] = {}

@@ -130,7 +130,7 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
 
 
 def _calls(functions: list[Function], known: Known, passes: list[int]) -> list[list[Function]]:
-    """The known functions of a module call by call: the next one begins where a part of it runs again after all have run, or
+    """The known functions of a module, by call: the next call begins where a part of it runs again after all have run, or
     after a backward pass (``passes``: the positions of its functions)."""
     parts = {known[f][0][-1] for f in functions if known[f][1] is not None}
     found: list[list[Function]] = [[]]
@@ -138,7 +138,7 @@ def _calls(functions: list[Function], known: Known, passes: list[int]) -> list[l
     before = 0
     for f in functions:
         path, call = known[f][0][-1], known[f][1]
-        if call is None:  # the function of a module around others
+        if call is None:  # a function of a module that contains other modules
             found[-1].append(f)
             continue
         differentiated = bisect_left(passes, f.index) > before
@@ -222,7 +222,7 @@ def _join(functions: list[Function], free: Callable[[Function], bool]) -> list[F
         found.append(f)
         ways = {(e.target, e.nr) for e in f.edges if e.target is not None}
         made |= {f} if any(t in made for t, _ in ways) else set()
-        # of an input without a gradient; not the ``+ eps`` of a norm
+        # the sum with an input that has no gradient; not the ``+ eps`` of a norm
         around = len(ways) < len(f.edges) == 2 and base_name(f.name) == "Add" and constant
         around = around and f.outputs[0].shape == functions[-1].outputs[0].shape
         after = one and not around and all(t in made for t, _ in ways)
@@ -294,7 +294,7 @@ def _tail(
 
 
 def _head(some: list[Function], path: str, order: list[Function], known: Known) -> list[Function]:
-    """The functions that make several tensors that a block reads out of one: a module takes one input."""
+    """The functions that turn one tensor into the several that a block reads: a module takes one input."""
     block, found = set(_hull(some, order)), list[Function]()
     while (
         len(entering := {t for f in block for e in f.edges if (t := e.target) not in block and t and t.edges})

@@ -42,7 +42,7 @@ def hanging(do: Callable[[list[Any]], T]) -> T:
 
 
 def let_go(handles: list[Any]) -> None:
-    """Remove hooks. An exception that is raised meanwhile is raised again after the last one has been removed."""
+    """Remove hooks. An exception raised by one is raised again after all hooks have been removed."""
     try:
         while handles:
             handles[-1].remove()

@@ -56,7 +56,7 @@ export class Film {
     return Math.min(next, here + 1 + (next - here - 1 <= 8 ? 8 : 0));
   }
 
-  // The least and the largest norm of a row, a little apart, so that a row that hardly changes has one colour.
+  // The least and the largest norm of a row, moved apart if they are close, so that a row that hardly changes has one colour.
   range(scene, r) {
     const all = scene.at.map((_, i) => this.into(scene, i, r)).filter(isKnown), low = Math.min(...all), high = Math.max(...all), wide = Math.max(0, 0.15 - (high - low)) / 2;
     return [low - wide, high + wide];

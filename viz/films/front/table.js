@@ -6,7 +6,7 @@ import { broken, isKnown, NONE, normText } from "./data.js";
 export const TOP = 90; // above the first row: loss, flags, headings
 export const FOOT = 26;
 const TIP = 8;
-// what a row shows, from all to least: functions, a leaf's numbers, its first and last norm; then what is left
+// what a row shows, from most to least: first functions, a leaf's numbers, its first and last norm; then whatever fits
 const LEVELS = [
   { fn: 72, gap: 26, leaf: 236, numbers: 3, name: 92, ends: 100 },
   { fn: 74, gap: 28, leaf: 128, numbers: 1, name: 86, ends: 108 },
@@ -26,7 +26,7 @@ export function layOut(scene, width, options = {}) {
   const pitch = Math.max(5, Math.min(Math.max(44, scene.most * 17 + 6), Math.floor((2 * tall) / Math.max(1, rows)) / 2));
   const side = scene.lanes ? 14 + 9 * Math.min(scene.lanes, 6) : 12;
   const wide = (level) => side + (gates && level.fn > 30 ? 54 : 0) + scene.wide * (level.fn + level.gap) + level.leaf + level.name + 76 + (level.ends || 0);
-  const share = options.beside ? 0.4 : 0.28; // the share of the ribbon in the width
+  const share = options.beside ? 0.4 : 0.28; // the ribbon's share of the width
   const line = Math.min(18, (pitch - 3) / Math.max(1, scene.most));
   const readable = (l) => !l.fn || (l.map ? pitch >= 7 : pitch >= 17 && (!l.leaf || line >= READ + 2));
   const level = LEVELS.slice(options.beside ? 5 : 0).find((l) => wide(l) <= width * (1 - share) && readable(l)) || LEVELS[LEVELS.length - 1];
