@@ -78,7 +78,7 @@ class Tensor(TensorBase):
     __array_priority__ = 1000  # so that `ndarray * tensor` calls the tensor's operator
 
     def __new__(cls, *data: object) -> Tensor:
-        """A float32 tensor with the given numbers, as in `Tensor([1, 2])`, or of the given size, as in `Tensor(2, 3)`."""
+        """A float32 tensor with given numbers (`Tensor([1, 2])`) or of a given size (`Tensor(2, 3)`)."""
         if all(hasattr(n, "__index__") for n in data) or isinstance(data[0], Size):
             size = data[0] if data and isinstance(data[0], Size) else data or (0,)
             return rebuilt(cls, np.empty(size, dtypes.default_float()), False, {})
