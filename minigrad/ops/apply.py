@@ -1,8 +1,8 @@
 """How an operation runs: compute, wrap, attach a node; and how that node runs backward.
 
-`x * y` runs the `call` made by `call_two`: it takes the arrays, computes, wraps the result and, if an input requires
+`x * y` runs `call` in `call_two`: it takes the arrays, computes, wraps the result and, if an input requires
 grad, makes a node that saves what the operation's rules read. When the backward pass reaches the node, `vjp`
-of `vjp_of_two` reads what was saved and calls the rules. Operations on one and on two tensors, which are the
+in `vjp_of_two` reads what was saved and calls the rules. Operations on one and on two tensors, which are the
 most frequent, are written out by hand; general.py has the rest, and everything unusual.
 """
 
