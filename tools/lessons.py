@@ -57,8 +57,8 @@ def refresh(folder: Path) -> None:
 
 
 def encrypted() -> list[str]:
-    """The option to encrypt the messages between server and kernel; without it each kernel warns of eavesdropping. None if the
-    installed libraries do not support it."""
+    """The option to encrypt the messages between server and kernel; without it each kernel warns of eavesdropping. An empty
+    list if the installed libraries do not support it."""
     import zmq
     from jupyter_client import KernelManager
 

@@ -284,7 +284,7 @@ def cards_body(books: dict[str, nbformat.NotebookNode], every: tuple[suite.Lesso
         cards.append(
             f'<article class="card"><h2>{lesson.number}. {html.escape(lesson.title)}</h2>{picture}{text}</article>'
         )
-    lead = '<p class="lead">One card a lesson, made of its recap. Print this page, cut, and put it up.</p>'
+    lead = '<p class="lead">One card per lesson, made of its recap. Print this page, cut, and put it up.</p>'
     return f'<h1>Recap cards</h1>{lead}<div class="cards">{"".join(cards)}</div>'
 
 

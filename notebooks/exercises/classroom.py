@@ -121,7 +121,7 @@ def _is_its_exam(one: dict[str, Any], whole: dict[str, Any]) -> bool:
 
 
 def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """What two files of one learner say: all that is solved and predicted, and where they differ, the longer record."""
+    """What two files of one learner say: all that is solved and predicted, and the longer records of tries and exam answers."""
     longer = {
         kind: {
             key: max((data[kind][key] for data in (one, other) if key in data.get(kind, ())), key=len_of)

@@ -73,7 +73,7 @@ class Result:
 
     @property
     def lessons(self) -> tuple[str, ...]:
-        """The lessons to look at again: those about the causes, and about the question itself unless all was right at once."""
+        """The lessons to look at again: about the causes, and about the question itself if anything was wrong or shown."""
         own = ABOUT.get(self.number, ()) if self.causes or self.mistaken or self.shown else ()
         return tuple(sorted({*own, *(SEE[cause] for cause in self.causes if cause in SEE)}, key=padded))
 

@@ -129,7 +129,7 @@ def _factor(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def nearly(tried: Sequence[Tried]) -> Iterator[str]:
-    """Right to within a few thousandths."""
+    """Right to within three hundredths of the largest entry."""
     alike = all(one.got.shape == one.due.shape and np.isfinite(one.got).all() for one in tried)
     counts = all(np.array_equal(number, np.round(number)) for one in tried for number in (one.got, one.due))
     if not alike or counts or not tried:

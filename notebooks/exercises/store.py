@@ -122,7 +122,7 @@ def _parsed(place: Path) -> tuple[Any, bool]:
 
 
 def _whole(data: Any) -> bool:
-    """Whether everything that `tidy` looks for is there and of the right kind."""
+    """Whether this is a dict in which everything that `tidy` looks for, if present, has the right type."""
     return isinstance(data, dict) and all(isinstance(data.get(key, of()), of) for key, of in KINDS.items())
 
 

@@ -80,7 +80,7 @@ def item_size(dtype: str) -> int:
 
 
 def number(x: Any) -> str:
-    """One number, four significant digits at most: ``0.3333``, ``-2``, ``1e-07``, ``inf``, ``True``."""
+    """One number, a float with at most four significant digits: ``0.3333``, ``-2``, ``1e-07``, ``inf``, ``True``."""
     return str(x) if isinstance(x, int) else f"{x:z.4g}"
 
 
