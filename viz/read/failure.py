@@ -346,7 +346,7 @@ def _called_by_the_pass(entries: list[Entry]) -> list[Entry]:
 
 
 def _next(graph: Graph, done: set[Function]) -> Function | None:
-    """The node that an engine takes next: the newest of those that are ready."""
+    """The node that an engine takes next: of those that are ready, AccumulateGrad first, then the newest."""
     roots = {r.function for r in graph.roots}
     left = (f for f in graph.functions if f not in done and (f.users or f in roots))
     ready = [f for f in left if all(e.source in done for e in f.users)]
