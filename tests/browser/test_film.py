@@ -218,7 +218,7 @@ def test_keys_slider_and_clicks_move_through_the_training(browser: Browser, tmp_
         canvas = pane.page.locator(".mgf-view canvas").last
         canvas.hover()  # waits until it has its size
         box = canvas.bounding_box()
-        canvas.click(position={"x": box["width"] - 16, "y": box["height"] - 40})  # the ribbon's last cell
+        canvas.click(position={"x": box["width"] - 16, "y": 100})  # the ribbon's last cell of the first layer
         pane.at(11)
         expect(pane.page.locator(".mgf-row b")).to_have_text("l0")
         pane.press("Home")
@@ -328,7 +328,7 @@ def test_a_film_of_many_rows_is_in_sight_with_its_controls_and_legend(
         )
         assert 647 >= frame["y"] + frame["height"] >= key["y"] + key["height"]
         assert bar["height"] <= 46
-        [caption] = [text for text in pane.page.evaluate("painted") if "flows down" in text]
+        [caption] = [text for text in pane.page.evaluate("painted") if "flows up" in text]
         assert caption.endswith(("loss", "folded", "down"))  # complete, or without the parts that do not fit
         small = [text for text, size in pane.page.evaluate("sizes").items() if size < 11]
         assert all(re.fullmatch(r"-?[\d.]+(e-?\d+)?|[▲▼]", text) for text in small)  # ticks of an axis

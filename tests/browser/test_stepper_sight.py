@@ -1,6 +1,6 @@
 """The pane in real JupyterLab as it opens and at every step: completely visible, mostly picture, readable, without scrolling.
 
-Eight things that people do first, each in a separate cell; the requirements are measured on the page.
+Eight things that people do first, and five models with more to show, each in a separate cell; the requirements are measured on the page.
 """
 
 from __future__ import annotations
@@ -40,6 +40,41 @@ class Tiny(nn.Module):
 
     def forward(self, ids):
         return self.head(self.b1(self.b0(self.emb(ids))))
+
+class Residual(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(c, c, 3, padding=1), nn.BatchNorm2d(c)
+        self.conv2, self.bn2 = nn.Conv2d(c, c, 3, padding=1), nn.BatchNorm2d(c)
+
+    def forward(self, x):
+        return F.relu(x + self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x))))))
+
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down1, self.down2 = nn.Conv2d(1, 4, 3, padding=1), nn.Conv2d(4, 8, 3, padding=1)
+        self.mid = nn.Conv2d(8, 8, 3, padding=1)
+        self.up2, self.up1 = nn.Conv2d(16, 4, 3, padding=1), nn.Conv2d(8, 1, 3, padding=1)
+
+    def forward(self, x):
+        a = F.relu(self.down1(x))
+        b = F.relu(self.down2(F.max_pool2d(a, 2)))
+        m = F.relu(self.mid(F.max_pool2d(b, 2)))
+        u = F.relu(self.up2(torch.cat([F.interpolate(m, scale_factor=2), b], 1)))
+        return self.up1(torch.cat([F.interpolate(u, scale_factor=2), a], 1))
+
+class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc, self.mu, self.logvar = nn.Linear(12, 8), nn.Linear(8, 3), nn.Linear(8, 3)
+        self.dec = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 12), nn.Sigmoid())
+
+    def forward(self, x):
+        h = F.relu(self.enc(x))
+        m, v = self.mu(h), self.logvar(h)
+        kl = -0.5 * (1 + v - m**2 - v.exp()).mean()
+        return F.binary_cross_entropy(self.dec(m + torch.randn(4, 3) * (0.5 * v).exp()), x) + kl
 
 torch.manual_seed(0)
 tiny, ids = Tiny(), torch.randint(11, (4, 9))
@@ -81,6 +116,26 @@ a, b = torch.tensor([0.5, 1.0], requires_grad=True), torch.tensor([0.5, 1.0], re
 viz.beside(f(a), f(b) + b.sum(), labels=["without", "with"])""",
     "explore": """\
 viz.explore(lambda a, b: (a * b + a).tanh(), a=torch.tensor(1.0), b=torch.tensor(-0.5))""",
+    "resnet": """\
+resnet = nn.Sequential(nn.Conv2d(3, 4, 3), Residual(4), Residual(4), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 3))
+resnet_loss = F.cross_entropy(resnet(torch.randn(2, 3, 8, 8)), torch.tensor([0, 2]))
+viz.step(resnet_loss)""",
+    "unet": """\
+unet = UNet()
+unet_loss = unet(torch.randn(1, 1, 8, 8)).pow(2).mean()
+viz.step(unet_loss)""",
+    "unet of a deleted model": """\
+lost_loss = UNet()(torch.randn(1, 1, 8, 8)).pow(2).mean()
+viz.step(lost_loss)""",
+    "vae": """\
+vae = VAE()
+vae_loss = vae(torch.rand(4, 12))
+viz.step(vae_loss)""",
+    "autoencoder": """\
+both = nn.Sequential(nn.Linear(12, 8), nn.ReLU(), nn.Linear(8, 3), nn.ReLU(), nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 12))
+digits = torch.rand(4, 12)
+both_loss = F.mse_loss(both(digits), digits)
+viz.step(both_loss)""",
 }
 FILM = """\
 film, opt = viz.film(), torch.optim.SGD(mlp.parameters(), lr=0.1)

@@ -20,7 +20,7 @@ from .scene import operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
 Run = tuple[int, int]  # the first and last of some frames
-VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # times: the top row (two), before, the weight
+VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # times: the row next to the loss (two), before, the weight
 # fractions of what the function receives; a softmax sends a difference, which is small even in a healthy net
 SATURATED = dict.fromkeys(("Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"), 1e-4)
 SATURATED |= {"Sigmoid": 1e-2, "Tanh": 1e-2}
@@ -147,7 +147,7 @@ class SceneAnalysis:
             yield self.at_function("start", (0, 0), 0, text, alarm)
 
     def along(self, curve: LossCurve) -> Iterator[Finding]:
-        """Vanishing and exploding from the top row down."""
+        """Vanishing and exploding from the loss back."""
         with_leaves = [r for r in range(len(self.rows)) if self.rows[r].leaves]
         if len(with_leaves) > 1:
             yield from self._vanishing(with_leaves)
@@ -171,7 +171,7 @@ class SceneAnalysis:
             yield self.at_function("explode", (first, last), f, text, alarm)
 
     def _vanishing(self, with_leaves: list[int]) -> Iterator[Finding]:
-        """Rows in which every leaf gets less than a millionth of what the leaves of the top row get."""
+        """Rows in which every leaf gets less than a millionth of what the leaves next to the loss get."""
         brought = [self.rows[r].leaves for r in with_leaves]
         parts = [(self.arrows[:, [a.index for a in arrows]], arrows) for arrows in brought]
         most = np.stack([np.where(part == NONE, -np.inf, part).max(axis=1) for part, _ in parts], axis=1)

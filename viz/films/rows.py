@@ -29,7 +29,7 @@ class Row:
 
 
 def arrange(scene: Scene, names: list[str]) -> list[Row]:
-    """The rows of a scene, from the loss down; the first holds the loss's own functions. ``names`` are those of the leaves."""
+    """The rows of a scene, from the loss back; the first holds the loss's own functions. ``names`` are those of the leaves."""
     order = _order(scene)
     groups = _groups(scene, names, order)
     if len(groups[0]) > 1:  # the loss has a row to itself

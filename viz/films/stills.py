@@ -31,7 +31,7 @@ INK, MUTED, ALARM, NOW = "#1b1f24", "#57606a", "#b42318", "#c05000"
 _RGB = [[int(c[i : i + 2], 16) for c in RAMP] for i in (1, 3, 5)]
 SHADES = ["#" + bytes(round(np.interp(x / 4, range(9), c)) for c in _RGB).hex() for x in range(33)]
 HEAD = 20  # the line with the loss and the first finding
-TOP, FOOT, WIDE, MOST, LANE = 78 + HEAD, 22, 880, 48, 11  # LANE: between arrows next to the table
+TOP, FOOT, WIDE, MOST, LANE = 78 + HEAD, 32, 880, 48, 11  # LANE: between arrows next to the table
 NARROW = 2.0  # decades: if rows span less, each has its own scale
 PAUSE, END = 0.12, 2.0  # seconds
 
@@ -104,7 +104,8 @@ class Still:
         return [text(self.x + 12, 18, fit(" ".join(sentences), room, 12), 12), title]
 
     def y(self, r: int) -> float:
-        return TOP + (r - 0.5) * self.pitch if r else TOP - 24
+        """The middle of a row: values flow down to the loss, as in the stepper, and gradients up from it."""
+        return self.height - FOOT + (-(r - 0.5) * self.pitch if r else 20)
 
     def _ribbon(self, look: SceneAnalysis, frame: int) -> list[Mark]:
         out, words, high = [], [], self.pitch - (2.0 if self.pitch >= 10 else 0.0)
@@ -118,7 +119,7 @@ class Still:
                 if fill == ALARM and wide > 30 and self.pitch > 12:
                     words.append(("box", x + wide / 2 - 13, y - 6, 26, 12, fill, fill))
                     words.append(text(x + wide / 2, y + 3.5, "NaN", 10, "#ffffff", "middle"))
-        y = TOP + (len(look.rows) - 1) * self.pitch + 14
+        y = self.height - FOOT + 14
         for k in (0, len(self.film) - 1):
             out.append(text(self.at(k + 0.5), y, str(self.film.steps[k]), 10, MUTED, "middle"))
         now = "box", self.at(frame + 0.5) - 0.7, 26 + HEAD, 1.4, self.height - FOOT - 26 - HEAD, NOW, NOW
@@ -146,7 +147,7 @@ class Still:
             ways = [(self._way(look, place, a, h), decade) for a, decade in sent]
         else:  # one arrow into each row
             spine = pairwise(complex(self.x + 24, self.y(r)) for r in range(len(look.rows)))
-            ways = [*zip(([a + 1j, b - 1j] for a, b in spine), look.into[k, 1:], strict=True)]
+            ways = [*zip(([a - 1j, b + 1j] for a, b in spine), look.into[k, 1:], strict=True)]
         shared = any(len(way) == 4 for way, _ in ways)  # the space between two rows, next to two arrows
         for way, decade in ways:
             most = min(7.0, self.pitch * (0.16 if shared else 0.42))
@@ -159,9 +160,9 @@ class Still:
         return out
 
     def _way(self, look: SceneAnalysis, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
-        """The corners of an arrow from oval to oval, each ``2 * h`` high: straight where nothing is in the way,
+        """The corners of an arrow from oval to oval, each ``2 * h`` high, up to the next row: straight where nothing is in the way,
         otherwise by way of the middle between two rows; it passes other rows on their left."""
-        p, q, gap = place[a.source], place[a.target], self.pitch * 0.5j
+        p, q, h, gap = place[a.source], place[a.target], -h, self.pitch * -0.5j
         if lane := self.lanes[look.scene].get(a.index):
             x, leave, come = self.x + 12 + self.beside - LANE * min(lane, 6), p - 38 + gap, q - 38 - gap
             corners = [leave, complex(x, leave.imag), complex(x, come.imag), come]

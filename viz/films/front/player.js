@@ -94,7 +94,7 @@ class Player extends Playable {
       if (flag) { this.goTo(flag, view); return; }
       if (x < L.ribbonX - 4) { const what = whatIsAt(film, view.scene, view.i, L, x, y); if (what) this.select(what.row); return; }
       scrub(x);
-      if (y > TOP && y < L.bottom) this.select(Math.ceil((y - TOP) / L.pitch));
+      if (L.rowAt(y)) this.select(L.rowAt(y));
       now.setPointerCapture(e.pointerId);
       view.drag = true;
     });
@@ -112,9 +112,9 @@ class Player extends Playable {
     let text = null;
     const flag = flagsOf(film, view.axis).find((f) => Math.hypot(f.x - x, f.y - y) < 8);
     if (flag) text = flag.text;
-    else if (x >= at.ribbonX && y > TOP && y < at.bottom) {
-      const frame = this.nearest(view, x), r = Math.ceil((y - TOP) / at.pitch), i = scene.inScene.get(frame);
-      text = i === undefined ? `step ${film.steps[frame]}: a different graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${normText(film.into(scene, i, r))}${isKnown(film.into(scene, i, r)) ? `, ${normText(film.into(scene, i, r) - film.into(scene, i, 1))} of the top row` : ""}`;
+    else if (x >= at.ribbonX && at.rowAt(y)) {
+      const frame = this.nearest(view, x), r = at.rowAt(y), i = scene.inScene.get(frame);
+      text = i === undefined ? `step ${film.steps[frame]}: a different graph` : `${scene.rows[r].name}, step ${film.steps[frame]}: ${normText(film.into(scene, i, r))}${isKnown(film.into(scene, i, r)) ? `, ${normText(film.into(scene, i, r) - film.into(scene, i, 1))} of the bottom row` : ""}`;
     } else if (x >= at.ribbonX && y < TOP) { const frame = this.nearest(view, x); text = `step ${film.steps[frame]}: loss ${lossText(film.losses[frame])}`; }
     else text = whatIsAt(film, scene, view.i, at, x, y)?.text;
     this.tip.hidden = !text;
@@ -204,7 +204,7 @@ class Player extends Playable {
     const x = axis.left(frame), w = Math.max(4, axis.left(film.until(scene, i)) - x);
     c.strokeStyle = this.colours.ink;
     c.lineWidth = 2;
-    c.strokeRect(x, TOP + (this.row - 1) * at.pitch + 1, w, at.pitch - 2);
+    c.strokeRect(x, at.rowY(this.row) - at.pitch / 2 + 1, w, at.pitch - 2);
   }
 
   // ---- sentences
@@ -251,7 +251,7 @@ class Player extends Playable {
   rowText(view, r) {
     const { film, scene, i } = view, l = film.into(scene, i, r), before = i > 0 ? film.into(scene, i - 1, r) : NaN;
     const change = isKnown(l) && isKnown(before) ? `, ×${Number((10 ** (l - before)).toPrecision(2))} since the frame before` : "";
-    const share = l - film.into(scene, i, 1), out = [`receives ${normText(l)}${change}${r > 1 && isKnown(l) && isKnown(share) ? `; ${normText(share)} of the top row` : ""}`], course = film.course(scene, r);
+    const share = l - film.into(scene, i, 1), out = [`receives ${normText(l)}${change}${r > 1 && isKnown(l) && isKnown(share) ? `; ${normText(share)} of the bottom row` : ""}`], course = film.course(scene, r);
     if (course) out.push(`first → last ${course[0]}, ${course[1]}`);
     for (const f of scene.functions) if (f.row === r && f.gate >= 0) { const dead = scene.deadAt[i] && scene.deadAt[i][f.gate]; out.push(`${f.label} ${Math.round(100 * film.zeros(scene, i, f.gate))} % zeros${dead ? `, ${dead} dead` : ""}`); }
     for (const leaf of scene.leaves) if (leaf.row === r) { const [value, grad, update] = leafNumbers(film, scene, i, leaf); out.push(leaf.alias ? `${leaf.name} adds ${grad[0]}` : `${leaf.name} ‖value‖ ${value[0]}, ‖grad‖ ${grad[0]}, update ${update[0]}`); }
@@ -271,7 +271,7 @@ class Player extends Playable {
       if (!view.scene || view.i === undefined) continue;
       const step = view.film.steps[view.frame];
       view.now.setAttribute("aria-label", `${view.film.title || "Backward pass"}, step ${step}, loss ${lossText(view.film.losses[view.frame])}. ${this.found(view).map((f) => f.text).join(" ")}`);
-      view.table.replaceChildren(h("table", h("caption", `Step ${step}, loss ${lossText(view.film.losses[view.frame])}: rows from the loss down`),
+      view.table.replaceChildren(h("table", h("caption", `Step ${step}, loss ${lossText(view.film.losses[view.frame])}: rows from the loss back`),
         view.scene.rows.slice(1).map((row, n) => h("tr", h("th", { scope: "row" }, row.name), this.rowText(view, n + 1).map((text) => h("td", text))))));
     }
     this.el.dataset.told = this.steps[this.k];
@@ -351,7 +351,7 @@ class Player extends Playable {
     if (e.altKey || e.ctrlKey || e.metaKey) return;
     const rows = Math.max(...this.views.map((v) => (v.scene ? v.scene.rows.length : 1))) - 1, next = this.films[0].findings.find((f) => f.from > this.views[0].frame);
     const does = { ArrowRight: () => this.act("next"), ArrowLeft: () => this.act("back"), Home: () => this.act("first"), End: () => this.act("last"), " ": () => this.act("play"),
-      ArrowDown: () => this.select(Math.min(rows, this.row + 1)), ArrowUp: () => this.select(Math.max(1, (this.row || rows + 1) - 1)), PageDown: () => this.go(this.k + 10), PageUp: () => this.go(this.k - 10),
+      ArrowUp: () => this.select(Math.min(rows, this.row + 1)), ArrowDown: () => this.select(Math.max(1, (this.row || rows + 1) - 1)), PageDown: () => this.go(this.k + 10), PageUp: () => this.go(this.k - 10),
       Enter: () => this.stepInside(), r: () => this.modes.choose(this.mode === "all" ? "each" : "all"), n: () => next && this.goTo(next, this.views[0]), f: () => toFull(this.frame), "?": () => this.menu.open(true), Escape: () => this.menu.open(false) || this.select(0) }[e.key];
     if (!does || (/^( |Enter)$/.test(e.key) && e.target.tagName === "BUTTON")) return;
     e.preventDefault();

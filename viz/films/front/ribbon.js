@@ -32,7 +32,7 @@ export function paintHistory(c, film, scene, at, axis, scale, k, mode) {
   const ratio = window.devicePixelRatio || 1, snap = (x) => Math.round(x * ratio) / ratio; // no seams between cells
   const count = scene.at.length, gap = at.pitch >= 12 ? 1.5 : at.pitch >= 7 ? 0.5 : 0;
   for (let r = 1; r < scene.rows.length; r++) {
-    const y = snap(TOP + (r - 1) * at.pitch + gap), h = snap(at.pitch - 2 * gap);
+    const y = snap(at.rowY(r) - at.pitch / 2 + gap), h = snap(at.pitch - 2 * gap);
     const ends = mode === "each" ? film.range(scene, r) : [scale.low, scale.high];
     let i = 0;
     while (i < count) { // frames that share a pixel are one cell: NaN wins, then the largest norm
@@ -152,8 +152,8 @@ export function paintHead(c, film, frame, at, axis, k, label) {
   write(c, "LOSS", at.ribbonX, 14, k.mute, { weight: 700 });
   write(c, lossText(v), at.ribbonX + 40, 14, ok || v === null ? k.ink : k.alarm, { size: 14, weight: 700, mono: true });
   const k0 = film.sceneOf[frame], folded = film.scenes[k0]?.folded, graphs = film.scenes.length > 1 ? `graph ${k0 + 1} of ${film.scenes.length}; ` : "";
-  const within = at.ribbonX - 28, flows = `${graphs}the gradient flows down from the loss`, more = folded ? `; ${folded} node${folded > 1 ? "s" : ""} that only re-index${folded > 1 ? " are" : "es is"} folded` : "";
-  const said = [flows + more, flows, `${graphs}gradient flows down`].find((text) => at.level.fn && widthOf(c, text) <= within) || graphs;
+  const within = at.ribbonX - 28, flows = `${graphs}the gradient flows up from the loss`, more = folded ? `; ${folded} node${folded > 1 ? "s" : ""} that only re-index${folded > 1 ? " are" : "es is"} folded` : "";
+  const said = [flows + more, flows, `${graphs}gradient flows up`].find((text) => at.level.fn && widthOf(c, text) <= within) || graphs;
   write(c, label || said, 12, 14, label ? k.ink : k.mute, { size: label ? 13 : 11, weight: label ? 700 : 400, within });
   if (at.numbers) {
     const box = at.leaves[0], right = box.x + box.w / 2 - 8, titles = at.level.numbers === 3 ? ["‖value‖", "‖grad‖", "update"] : ["‖grad‖"];

@@ -3,8 +3,9 @@
 import { changeOf, READ, shape, TICK, widthOf, write } from "./colours.js";
 import { broken, isKnown, NONE, normText } from "./data.js";
 
-export const TOP = 90; // above the first row: loss, flags, headings
-export const FOOT = 26;
+export const TOP = 90; // above the rows: loss, flags, headings
+export const FOOT = 34; // below them: the functions of the loss, the axis
+const BELOW_ROWS = 21; // where the functions of the loss are: as in the stepper, values flow down and gradients up
 const TIP = 8;
 // what a row shows, from most to least: first functions, a leaf's numbers, its first and last norm; then whatever fits
 const LEVELS = [
@@ -42,7 +43,8 @@ export function layOut(scene, width, options = {}) {
   at.height = TOP + rows * pitch + FOOT;
   at.bottom = TOP + rows * pitch;
   at.named = Array.from({ length: rows }, (_, r) => r + 1).filter((r) => (r - 1) % Math.ceil((READ + 1) / pitch) === 0); // if rows are narrow, every second or third is named
-  at.rowY = (r) => (r === 0 ? 46 : TOP + pitch * (r - 0.5));
+  at.rowY = (r) => (r === 0 ? at.bottom + BELOW_ROWS : at.bottom - pitch * (r - 0.5));
+  at.rowAt = (y) => (y > TOP && y < at.bottom ? Math.ceil((at.bottom - y) / pitch) : 0);
   at.thick = Math.max(1.6, Math.min(12, pitch >= 30 ? (pitch - 20) * 0.5 : pitch * 0.34));
   const h = at.fnH = Math.max(3, Math.min(22, pitch * (pitch < 20 ? 0.76 : 0.56)));
   if (spine) { spineOf(scene, at); return at; }
@@ -63,7 +65,7 @@ function spineOf(scene, at) {
   for (let r = 1; r < scene.rows.length; r++) {
     const y = at.rowY(r);
     at.boxes.push({ row: r, x: 16, y, w: 5, h: 5, dot: true });
-    at.arrows.push(ended({ column: scene.rows[r].into, row: r, x1: 16, y1: r === 1 ? TOP - 14 : at.rowY(r - 1) + 2, x2: 16, y2: y - 2 }));
+    at.arrows.push(ended({ column: scene.rows[r].into, row: r, x1: 16, y1: at.rowY(r - 1) - 2, x2: 16, y2: y + 2 }));
   }
 }
 
@@ -77,12 +79,12 @@ function ended(way) {
 function pathOf(a, scene, at) {
   const from = at.boxes[a.from], leaf = a.leaf !== null, to = leaf ? at.leaves.find((l) => l.k === a.leaf) : at.boxes[a.to];
   if (!to) return null;
-  const way = { column: a.column, row: to.row, arrow: a };
+  const way = { column: a.column, row: to.row, arrow: a }, v = Math.sign(to.y - from.y);
   if (from.row === to.row) {
     const off = leaf ? Math.sign(Math.round(to.y - from.y)) : 0, between = leaf ? scene.rows[from.row].functions - 1 - scene.functions[a.from].column : scene.functions[a.to].column - scene.functions[a.from].column - 1;
     Object.assign(way, { x1: from.x + from.w / 2 - (off ? 6 : 0), y1: from.y + off * from.h * 0.22, x2: to.x - to.w / 2 - 1, y2: to.y - off });
     if (between > 0) { // over the functions in between
-      const up = leaf && off > 0 ? 1 : -1, lift = from.h * 0.5 + Math.min(11, at.pitch * 0.24);
+      const up = leaf && off < 0 ? -1 : 1, lift = from.h * 0.5 + Math.min(11, at.pitch * 0.24);
       Object.assign(way, { x1: from.x + from.w * 0.3, y1: from.y + up * from.h * 0.36, cx1: from.x + from.w * 0.55, cy1: from.y + up * lift * 1.25, cx2: to.x - to.w / 2 - 26, cy2: leaf ? to.y : to.y + up * lift * 1.25 });
       if (!leaf) Object.assign(way, { x2: to.x - to.w * 0.3, y2: to.y + up * to.h * 0.42, cx2: to.x - to.w * 0.5 });
     }
@@ -90,18 +92,18 @@ function pathOf(a, scene, at) {
   }
   if (a.lane) { // past the rows in between, on the left
     const x = Math.max(5, at.graph - 8 - 9 * Math.min(a.lane, 6)), x1 = from.x - from.w / 2, x2 = to.x - to.w / 2;
-    return ended(Object.assign(way, { lane: x, x1, y1: from.y, x2, y2: to.y - to.h * 0.12, cx2: x2 - 8, cy2: to.y - to.h * 0.12 }));
+    return ended(Object.assign(way, { lane: x, x1, y1: from.y, x2, y2: to.y - v * to.h * 0.12, cx2: x2 - 8, cy2: to.y - v * to.h * 0.12 }));
   }
-  if (Math.abs(from.x - to.x) < 4) return ended(Object.assign(way, { x1: from.x, y1: from.y + from.h / 2, x2: to.x, y2: to.y - to.h / 2 - 1 }));
+  if (Math.abs(from.x - to.x) < 4) return ended(Object.assign(way, { x1: from.x, y1: from.y + (v * from.h) / 2, x2: to.x, y2: to.y - v * (to.h / 2 + 1) }));
   const s = Math.sign(to.x - from.x);
-  return ended(Object.assign(way, { x1: from.x + s * from.w * 0.3, y1: from.y + from.h * 0.36, x2: to.x - s * to.w * 0.33, y2: to.y - to.h * 0.42 }));
+  return ended(Object.assign(way, { x1: from.x + s * from.w * 0.3, y1: from.y + v * from.h * 0.36, x2: to.x - s * to.w * 0.33, y2: to.y - v * to.h * 0.42 }));
 }
 
 function trace(c, way, x, y) {
   c.beginPath();
   c.moveTo(way.x1, way.y1);
   if (way.lane !== undefined) {
-    const r = Math.max(2, Math.min(10, (way.y2 - way.y1) / 3, way.x1 - way.lane, way.x2 - way.lane));
+    const r = Math.max(2, Math.min(10, Math.abs(way.y2 - way.y1) / 3, way.x1 - way.lane, way.x2 - way.lane));
     c.arcTo(way.lane, way.y1, way.lane, way.y2, r);
     c.arcTo(way.lane, way.y2, x, way.y2, r);
     c.lineTo(x, y);
@@ -208,14 +210,13 @@ export function whatIsAt(film, scene, i, at, x, y) {
     return { row: f.row, text: `${f.name}${zero >= 0 ? `: ${(100 * zero).toFixed(1)} % of what it sends is zero` : ""}` };
   }
   for (const way of at.arrows) {
-    if (way.lane !== undefined ? Math.abs(x - way.lane) > 5 || y < way.y1 || y > way.y2 : distance(x, y, way) > 5) continue;
+    if (way.lane !== undefined ? Math.abs(x - way.lane) > 5 || y < Math.min(way.y1, way.y2) || y > Math.max(way.y1, way.y2) : distance(x, y, way) > 5) continue;
     const l = film.at(scene, i, way.column), before = i > 0 ? film.at(scene, i - 1, way.column) : NONE;
     const change = isKnown(l) && isKnown(before) ? `, ×${Number((10 ** (l - before)).toPrecision(2))} since the frame before` : "";
     const hops = way.arrow && way.arrow.hops ? `; past ${way.arrow.hops} that only re-index${way.arrow.hops > 1 ? "" : "es"}` : "";
     return { row: way.row, text: l === NONE ? "no gradient is computed here" : `gradient norm ${normText(l)}${change}${hops}` };
   }
-  const r = Math.ceil((y - TOP) / at.pitch);
-  return y > TOP && r <= at.rows ? { row: r, text: "" } : null;
+  return at.rowAt(y) ? { row: at.rowAt(y), text: "" } : null;
 }
 
 function distance(x, y, { x1, y1, x2, y2 }) {

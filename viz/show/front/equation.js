@@ -24,8 +24,8 @@ export const term = (array, under, room, role) => h("span.term", { "data-role": 
 export const sign = (text) => h("span.sign", text.split(/(?<=[(,_])(?=\w)|(?=\.[a-z])/i).flatMap((part, i) => (i ? [h("wbr"), part] : part)));
 
 // The right side: the code, with every name of a recorded array or number replaced by its value; an array is shown once.
-function inCode(code, items, room) {
-  const out = [], seen = new Set();
+function inCode(code, items, room, listed) {
+  const out = [], seen = new Set(listed ? items.keys() : []);
   let at = 0, text = "";
   const write = () => { if (text.trim()) out.push(sign(text.trim())); text = ""; };
   code = code.replaceAll(", keepdim=True", ""); // the code below the equation has it
@@ -49,13 +49,13 @@ const inWords = (code) => /[a-z] [a-z]/i.test((code || "").replace(/\b(if|else|f
 export const shownIn = (code) => new Set(inWords(code) ? [] : [...(code || "").matchAll(TOKENS)].map(([name]) => name));
 
 // One line for each gradient that is sent. With `first`, the line shows the array that arrives; the others only name it.
-export function equation(step, out, rule, to, { asked, room, factor, first }) {
+export function equation(step, out, rule, to, { asked, listed, room, factor, first }) {
   const total = step.totals || (asked && (step.incoming || []).length > 1) ? null : step.total, items = new Map((step.saved || []).map((item) => [item.name, item]));
-  if (total) items.set("grad", { value: first ? total : { text: "arrives" } });
+  if (total) items.set("grad", { value: first && !listed ? total : { text: "arrives" } });
   const code = rule?.code || "", uses = shownIn(code).has("grad");
   const left = term(asked ? undefined : out.value, `to ${to}`, room, "sent");
   const times = factor && !(code === "grad" && alike(total.values, out.value.values)) ? [sign("×"), term(factor, "local derivative", room, "local")] : []; // not if it is 1
-  return h("div.equation", left, total ? [sign(factor || uses ? "=" : "from"), inCode(uses && !times.length ? code : "grad", items, room), times] : null);
+  return h(listed ? "div.stated" : "div.equation", left, total ? [sign(factor || uses ? "=" : "from"), inCode(uses && !times.length ? code : "grad", items, room, listed), times] : null);
 }
 
 // How wide each array of an equation may be, in a column of `wide` pixels that holds so many of them.

@@ -325,7 +325,7 @@ class Pane extends Playable {
     this.sentence.textContent = now ? now.sentence : k < 0 ? "Nothing has been computed yet: these are the tensors that the program starts from." : this.data.start ? this.data.start.sentence : "";
     const differs = this.differs?.(k);
     if (differs) this.sentence.append(h("span.alarm", differs));
-    this.terse = this.levels?.[at]?.[0] ?? (k && this.data.steps.length > 40 ? 1 : 0);
+    [this.terse, , this.listed] = this.levels?.[at] ?? [k && this.data.steps.length > 40 ? 1 : 0, , false];
     this.fillPanels();
     this.el.dataset.step = at;
     this.tip.hidden = true;
@@ -338,7 +338,7 @@ class Pane extends Playable {
     const { k } = this, flow = this.posed ? this.askedPanel() : k < 0 ? this.forwardPanel(this.shown) : this.flowPanel(k), side = k < 0 ? [] : [this.leaves(k), this.queue(k)], inside = this.frame.contains(document.activeElement);
     arrange(this.flow, flow.filter(Boolean));
     arrange(this.now, side.filter(Boolean));
-    this.filled = `${this.terse} ${this.columnWidth}`;
+    this.filled = `${this.terse} ${this.listed} ${this.columnWidth}`;
     if (inside && !this.frame.contains(document.activeElement)) this.frame.focus({ preventScroll: true }); // the focused element is gone
   }
 }

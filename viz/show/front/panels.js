@@ -60,16 +60,16 @@ export const panels = {
     else if (step.totals) step.totals.forEach((one, nr) => rows.push(total("=", `total of output ${nr}`, shown(one))));
     else if (step.wrong) rows.push(total("≠", "arrived", shown(step.total)));
     else if (!parts.length || (!step.accumulate && !(step.outgoing || []).some(({ value }) => value))) rows.push(total("=", "total", shown(step.total)));
-    else rows.push(total("=", "total", h("span.note", "what arrives, below")));
+    else rows.push(total("=", "total", h("span.note", "arrives, below")));
     if (step.wrong && !asked) rows.push(h("p.note", `${step.wrong}.`));
     return this.column("Receives", rows);
   },
 
   // The rule: an equation of arrays for each gradient sent, the mathematics above it, the code below.
   rule(step, asked) {
-    const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = this.columnWidth - 28;
+    const outs = step.outgoing || [], sent = outs.filter((out) => out.value), rules = new Map(outs.map((out, i) => [out, (step.rules || [])[i]])), wide = this.columnWidth - 28, listed = !asked && this.listed && step.total; // the arrays first, each with its name, then the rules in words
     const checked = asked ? null : this.check(step.check), name = h("p.name", h("code", step.name), step.tensor ? [" of ", h("b", step.tensor)] : null, this.terse > 1 ? checked : null);
-    const factors = new Map(sent.map((out) => [out, asked ? null : local(step, out)]));
+    const factors = new Map(sent.map((out) => [out, asked || listed ? null : local(step, out)]));
     const shown = new Set((sent.length ? sent : outs).filter((out) => !factors.get(out) && (!asked || (step.incoming || []).length < 2)).flatMap((out) => [...shownIn(rules.get(out)?.code)]));
     const groups = []; // one gradient may go to several receivers
     for (const out of sent.length ? sent : asked ? outs : []) {
@@ -79,13 +79,13 @@ export const panels = {
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
       return h("div.line-of", { "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p.math", math) : null,
-        equation(step, out, rule, to, { asked, room: this.terse > 2 ? Math.min(36, roomFor(wide, 3)) : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math ?? null }, rule.code) : null,
-        out.reduced ? h("span.reduced", this.terse > 2 ? out.reduced.split(":")[0] : out.reduced) : null);
+        equation(step, out, rule, to, { asked, listed, room: listed ? 24 : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && !listed && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math }, rule.code) : null,
+        out.reduced ? h("span.reduced", out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
     const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", arrayView(item.value, 70, [null, 34, 34, 18][this.terse]));
-    return this.column("Rule", name, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
+    return this.column("Rule", name, listed ? h("div.keeps.listed", term(step.total, "arrives", 34, "arrives"), (step.saved || []).filter((item) => shown.has(item.name) && item.value?.shape).map((item) => term(item.value, item.name, 34))) : null, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
       unnamed.length ? h("details", h("summary", `${unnamed.length} more that it keeps`), h("div.keeps", unnamed.map(saved))) : null, this.terse > 1 ? null : checked);
   },
 
@@ -109,7 +109,7 @@ export const panels = {
     const { leaves = [] } = this.data, { landed } = this.time;
     if (!leaves.length) return null;
     const few = leaves.length <= 4, panel = (this.leafPanel ??= this.buildLeaves(leaves, few));
-    const count = this.time.landedBy(k), last = this.terse ? 2 : 3, first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - last), count).reverse().map(({ f }) => f);
+    const count = this.time.landedBy(k), last = [3, 2, 2, 1][this.terse], first = few ? [...panel.rows.keys()] : landed.slice(Math.max(0, count - last), count).reverse().map(({ f }) => f);
     const line = (f, room) => {
       const { el, leaf } = panel.rows.get(f), entry = this.time.storedIn(f, k) ?? null;
       if (el.shown !== entry || el.room !== room) el.replaceChildren(h("span.subject", h("b", leaf.name)), !entry && leaf.before && this.asking ? h("span.none", "holds the gradient of an earlier pass") : arrayView(entry ? entry.array : leaf.before, 120, room < 120 ? room : null));

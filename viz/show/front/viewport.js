@@ -92,7 +92,6 @@ export const viewport = {
     this.fit(chosen.scale);
     this.strip.fit();
     this.views.forEach((words) => words?.mark());
-    this.el.dataset.scale = chosen.scale.toFixed(3);
     const around = this.el.closest(".widget-vbox"); // the box that Python puts around the pane
     around?.addEventListener("focusin", this.keepKeys);
     if (this.options.cut) this.reportPresses?.(around);
@@ -105,44 +104,32 @@ export const viewport = {
   candidates() { return this.open.size ? [this.opened.picture] : this.pictures.filter((picture) => !this.wanted || kindOf(picture) === this.wanted); },
 
   // The panels of a step in one column. If they do not fit, everything but the rule becomes smaller; then the numbers get a column
-  // of their own, if there is space; then the mathematics, which the equation repeats in numbers, is left out; then its arrays are
-  // painted as cells.
+  // of their own, if there is space; then the mathematics, which the equation repeats in numbers, is left out. If an equation does
+  // not fit into a line, or nothing else helps, the arrays are listed once, and the rules name them.
   layOutPanels() {
     if (!this.widths || this.shown === null) return;
     const { panels, flow, side, widths } = this, { label } = this.options;
     const over = () => ((this.twoColumns && !label) || widths.pair ? [flow, side] : [panels]).some((el) => el.scrollHeight > el.clientHeight + 1 || el.scrollWidth > el.clientWidth + 1);
-    const set = (terse, twoColumns, closer) => {
+    const set = ([terse, twoColumns, listed = terse > 2]) => {
       if (this.twoColumns !== twoColumns) this.setTwoColumns(twoColumns);
-      this.terse = terse;
-      this.el.classList.toggle("mgv-terse", terse > 0);
-      if (this.filled !== `${terse} ${this.columnWidth}`) this.fillPanels();
-      return this.tighten(closer);
+      Object.assign(this, { terse, listed });
+      for (const [name, is] of Object.entries({ terse: terse > 0, tersest: terse > 2, lists: listed })) this.el.classList.toggle(`mgv-${name}`, is);
+      if (this.filled !== `${terse} ${listed} ${this.columnWidth}`) this.fillPanels();
+      return [...flow.querySelectorAll(".mgv-equation, .mgv-equation > .mgv-sign")].some((el) => el.scrollWidth > el.clientWidth + 1 || (el.matches(".mgv-sign") && el.offsetHeight > 84)); // an equation whose text takes more than four lines
     };
     const at = this.posed ? `asked ${this.posed}` : this.shown, start = at <= this.ahead, now = !start && (label ? widths.two > 0 : this.twoColumns && Math.abs(this.shown - this.before) < 2), known = this.levels[at];
-    if (known && known[1] === now) return set(...known);
+    if (known?.[1] === now) return set(known);
     const fits = widths.one && widths.two && !start && (this.roomForTwo ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY && !start ? 1 : 0; // in a long pass most steps need it
-    let found = null; // each of two panes is narrow: there an equation takes a second line only if nothing else helps
-    for (const level of [...(least ? [] : [[0, now]]), [1, now], ...(fits && !now ? [[1, true]] : []), ...[2, 3].map((terse) => [terse, Boolean(now || fits)])]) {
-      this.levels[at] = [...level, set(...level)];
+    const most = Boolean(now || fits);
+    let found = [3, most];
+    for (const level of [[0, now], [1, now], [1, most], [2, most]].slice(least)) {
+      const long = set((this.levels[at] = level));
       if (over()) continue;
-      if (!label || !this.wrapped) return;
-      found ??= this.levels[at];
+      if (!long) return;
+      if (found[0] > 2) found = [...level, true];
     }
-    if (found) set(...(this.levels[at] = found));
-  },
-
-  // An equation stays on one line if it can: if it needs a second one, the text between its arrays breaks and its parts move closer
-  // together, then its cells shrink. Measured once per step.
-  tighten(known) {
-    this.wrapped = false;
-    return [...this.flow.querySelectorAll(".mgv-equation")].map((el, i) => {
-      const { firstElementChild: first, lastElementChild: last } = el, wraps = () => last.offsetTop > first.offsetTop + first.offsetHeight || el.scrollWidth > el.clientWidth + 1;
-      if (known?.[i]) el.className = known[i];
-      else for (const closer of ["mgv-tight", "mgv-tighter"]) if (wraps()) el.classList.add(closer);
-      if (wraps()) { this.wrapped = true; el.className = "mgv-equation"; } // it needs two lines anyway: keep it legible
-      return el.className;
-    });
+    set((this.levels[at] = found));
   },
 
   setTwoColumns(twoColumns) {
