@@ -1,6 +1,7 @@
 """The pane in real JupyterLab as it opens and at every step: completely visible, mostly picture, readable, without scrolling.
 
-Eight things that people do first, and five models with more to show, each in a separate cell; the requirements are measured on the page.
+Eight things that people do first, and five models with more to show, each in a separate cell; the requirements are measured on
+the page.
 """
 
 from __future__ import annotations

@@ -103,8 +103,7 @@ class Still:
         title = text(self.x + 12, 18 + HEAD, self.label, 13, bold=True)
         return [text(self.x + 12, 18, fit(" ".join(sentences), room, 12), 12), title]
 
-    def y(self, r: int) -> float:
-        """The middle of a row: values flow down to the loss, as in the stepper, and gradients up from it."""
+    def y(self, r: int) -> float:  # as in the stepper, values flow down to the loss, and gradients up from it
         return self.height - FOOT + (-(r - 0.5) * self.pitch if r else 20)
 
     def _ribbon(self, look: SceneAnalysis, frame: int) -> list[Mark]:
@@ -160,8 +159,8 @@ class Still:
         return out
 
     def _way(self, look: SceneAnalysis, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
-        """The corners of an arrow from oval to oval, each ``2 * h`` high, up to the next row: straight where nothing is in the way,
-        otherwise by way of the middle between two rows; it passes other rows on their left."""
+        """The corners of an arrow from oval to oval, each ``2 * h`` high, to the row above: straight where nothing is in the
+        way, otherwise by way of the middle between two rows; it passes other rows on their left."""
         p, q, h, gap = place[a.source], place[a.target], -h, self.pitch * -0.5j
         if lane := self.lanes[look.scene].get(a.index):
             x, leave, come = self.x + 12 + self.beside - LANE * min(lane, 6), p - 38 + gap, q - 38 - gap

@@ -5,8 +5,7 @@ import { broken, isKnown, NONE, normText } from "./data.js";
 
 export const TOP = 90; // above the rows: loss, flags, headings
 export const FOOT = 34; // below them: the functions of the loss, the axis
-const BELOW_ROWS = 21; // where the functions of the loss are: as in the stepper, values flow down and gradients up
-const TIP = 8;
+const TIP = 8, BELOW_ROWS = 21; // of an arrow; where the functions of the loss are: as in the stepper, values flow down, gradients up
 // what a row shows, from most to least: first functions, a leaf's numbers, its first and last norm; then whatever fits
 const LEVELS = [
   { fn: 72, gap: 26, leaf: 236, numbers: 3, name: 92, ends: 100 },

@@ -20,7 +20,7 @@ export function local(step, { value, reduced }) {
 
 // An array, or a question mark for one that is asked for, with a caption below it; and the text between two arrays, which may break
 // where code and long names do, so that the arrays stay on one line.
-export const term = (array, under, room, role) => h("span.term", { "data-role": role }, array === undefined ? h("span.none", "?") : arrayView(array, room), h("span.under", { title: under }, under));
+export const term = (array, under, room, role = under) => h("span.term", { "data-role": role }, array === undefined ? h("span.none", "?") : arrayView(array, room), h("span.under", { title: under }, under));
 export const sign = (text) => h("span.sign", text.split(/(?<=[(,_])(?=\w)|(?=\.[a-z])/i).flatMap((part, i) => (i ? [h("wbr"), part] : part)));
 
 // The right side: the code, with every name of a recorded array or number replaced by its value; an array is shown once.
@@ -37,7 +37,7 @@ function inCode(code, items, room, listed) {
     if (!value.shape || seen.has(name)) { text += arrives ? "arrives" : value.shape ? name : value.text ?? ""; continue; }
     seen.add(name);
     write();
-    out.push(arrives ? term(value, "arrives", room, "arrives") : term(value, label ? `${name} = ${label}` : name, room, "saved"));
+    out.push(arrives ? term(value, "arrives", room) : term(value, label ? `${name} = ${label}` : name, room, "saved"));
   }
   text += code.slice(at);
   write();

@@ -79,13 +79,13 @@ export const panels = {
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
       return h("div.line-of", { "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p.math", math) : null,
-        equation(step, out, rule, to, { asked, listed, room: listed ? 24 : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && !listed && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math }, rule.code) : null,
+        equation(step, out, rule, to, { asked, listed, room: listed ? 24 : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && !listed && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", rule.code) : null,
         out.reduced ? h("span.reduced", out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));
     const rest = (step.saved || []).filter(({ name, value }) => !shown.has(name) || !value), unnamed = rest.filter(({ name }) => !(step.rules || []).some(({ code }) => shownIn(code).has(name)));
     const reads = rest.filter((item) => !unnamed.includes(item)), saved = (item) => h("span.kept", h("code", item.name), item.value?.shape ? item.label ? ` = ${item.label}` : "" : " = ", arrayView(item.value, 70, [null, 34, 34, 18][this.terse]));
-    return this.column("Rule", name, listed ? h("div.keeps.listed", term(step.total, "arrives", 34, "arrives"), (step.saved || []).filter((item) => shown.has(item.name) && item.value?.shape).map((item) => term(item.value, item.name, 34))) : null, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
+    return this.column("Rule", name, listed ? h("div.keeps.listed", term(step.total, "arrives", 34), (step.saved || []).filter((item) => shown.has(item.name) && item.value?.shape).map((item) => term(item.value, item.name, 34))) : null, lines, not, reads.length ? [h("h3", "Saved for it"), h("div.keeps", reads.map(saved))] : null,
       unnamed.length ? h("details", h("summary", `${unnamed.length} more that it keeps`), h("div.keeps", unnamed.map(saved))) : null, this.terse > 1 ? null : checked);
   },
 
@@ -99,7 +99,7 @@ export const panels = {
     const { before, after, wrong } = step.accumulate, room = roomFor(this.columnWidth - 28, before ? 3 : 2);
     const left = asked ? term(undefined, `${step.tensor}.grad`) : before || wrong ? term(after ?? null, `${step.tensor}.grad`, room, "after") : sign(`${step.tensor}.grad`);
     return this.column(asked ? "Rule" : "Adds to .grad", h("p.name", h("code", `${step.tensor}.grad ${before ? "+=" : "="} grad`)),
-      h("div.equation", left, sign(wrong ? "≠" : "="), before ? [term(before, "before", room, "before"), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives", room, "arrives")),
+      h("div.equation", left, sign(wrong ? "≠" : "="), before ? [term(before, "before", room), sign("+")] : null, (step.incoming || []).length > 1 && asked ? sign("what arrives") : term(step.total ?? null, "arrives", room)),
       wrong ? h("p.note", `${wrong}.`) : null, before ? null : h("p.note", `${step.tensor}.grad was None.`));
   },
 

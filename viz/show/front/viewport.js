@@ -113,7 +113,7 @@ export const viewport = {
     const set = ([terse, twoColumns, listed = terse > 2]) => {
       if (this.twoColumns !== twoColumns) this.setTwoColumns(twoColumns);
       Object.assign(this, { terse, listed });
-      for (const [name, is] of Object.entries({ terse: terse > 0, tersest: terse > 2, lists: listed })) this.el.classList.toggle(`mgv-${name}`, is);
+      ["terse", "tersest"].forEach((name, i) => this.el.classList.toggle(`mgv-${name}`, terse > 2 * i));
       if (this.filled !== `${terse} ${listed} ${this.columnWidth}`) this.fillPanels();
       return [...flow.querySelectorAll(".mgv-equation, .mgv-equation > .mgv-sign")].some((el) => el.scrollWidth > el.clientWidth + 1 || (el.matches(".mgv-sign") && el.offsetHeight > 84)); // an equation whose text takes more than four lines
     };
@@ -121,7 +121,7 @@ export const viewport = {
     if (known?.[1] === now) return set(known);
     const fits = widths.one && widths.two && !start && (this.roomForTwo ??= (widths.wide - widths.two - 18) / this.size[0] >= 0.999 * readable(this.drawn) || !this.stage.classList.contains("mgv-whole"));
     const least = this.data.steps.length > MANY && !start ? 1 : 0; // in a long pass most steps need it
-    const most = Boolean(now || fits);
+    const most = now || Boolean(fits);
     let found = [3, most];
     for (const level of [[0, now], [1, now], [1, most], [2, most]].slice(least)) {
       const long = set((this.levels[at] = level));
