@@ -150,7 +150,7 @@ EXERCISES: list[Exercise] = [
         x**5                      :: `**` is a power: $x^5$ is a curve. `*` multiplies, and a minus makes the line fall.
         """),
     exercise(r"""
-        0.3 what depends on where
+        0.3 what depends on x
         solution:
             answer = "a"
         why: $y = 3x$ is 6 at 2 and 30 at 10: the value moves with $x$. Its gradient is the 3, and there is no $x$ in that.

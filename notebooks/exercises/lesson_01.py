@@ -91,7 +91,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         1.b how far y = (3x + 1)**2 moves per unit of x, at x = 2
         truth: slope(lambda x: (3 * x + 1) ** 2, 2.0)
-        found: Yes: 3 times as large, and then 14 times as large. Magnifying twice is multiplying.
+        found: Yes: 3 times as large, and then 14 times as large. If you magnify twice, the factors are multiplied.
         missed: When $x$ moves by 0.001, $u$ moves by 0.003, and $y$ by 14 times that: 0.042.
 
         17.0 :: $14 + 3$. But the second step magnifies what the first has already magnified: $14 \cdot 3 = 42$.
@@ -144,7 +144,7 @@ EXERCISES: list[Exercise] = [
         (f(x + h) - f(x - h)) / 2                 :: Divide how far $f$ moved by how far $x$ moved, which is $2h$, not 2.
         (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h) :: `f` is run at 4 places.
         (f(x + h) - f(x + h)) / (2 * h)           :: Both values are taken at the same place, $x + h$, so their difference is always 0. The place on the left is $x - h$.
-        (f(x + h) - f(x) - f(h)) / (2 * h)        :: $f(x) + f(h)$ is not what to subtract: those are the values of `f` at two other places. Subtract its value at $x - h$.
+        (f(x + h) - f(x) - f(h)) / (2 * h)        :: You subtract $f(x)$ and $f(h)$, the values of `f` at two other places. Subtract its value at $x - h$.
         round((f(x + h) - f(x - h)) / (2 * h), 1) :: You round the result. The formula is right: return it as it is, with all its digits.
         int((f(x + h) - f(x - h)) / (2 * h))      :: `int` and `round` turn it into a whole number. A slope need not be one: return it as it is.
         (f(x + h) - f(x - h)) // (2 * h)          :: `//` divides and rounds down to a whole number. Use `/`.
@@ -184,7 +184,7 @@ EXERCISES: list[Exercise] = [
         dy_dx = 18.75     :: You divided. $y$ moves 75 per unit of $u$, and $u$ moves *4* per unit of $x$: more, not less.
         dy_dx = 125.0     :: 125 is the *value* of $y$. How far it moves when $x$ does is the product of the two lines above.
         dy_dx = 4.0       :: 4 is how far $u$ moves. How far does that move $y$?
-        dy_dx = 12.0      :: That is a formula with $x = 2$ put in where $u = 5$ belongs. Multiply the two lines above.
+        dy_dx = 12.0      :: That is $3x^2$ at $x = 2$: but the cube is taken of $u$, which is 5. Multiply the two lines above.
         dy_du = 30.0      :: $6u$ is the slope of $3u^2$: you have taken the derivative twice. Once is enough.
         dy_du = 6.0       :: $3 \cdot 2$ is not the derivative of $u^3$. That is $3u^2$, at $u = 5$.
         dy_dx = 15.0      :: $3 \cdot 5$? The whole slope is the product of the two lines above, and of nothing else.
@@ -270,7 +270,7 @@ EXERCISES: list[Exercise] = [
         (torch.sigmoid(t + 0.1) - torch.sigmoid(t - 0.1)) / 0.2 :: That is a nudge, and with a step of 0.1 it is only nearly right. Write the slope with $\sigma(t)$ itself.
         (torch.sigmoid(t) * (1 - torch.sigmoid(t))).sum() :: You add the slopes up. Each entry of `t` has its own slope: leave out the `sum`.
         torch.sigmoid(t * (1 - t))                :: The sigmoid goes on the outside there, and the formula inside. It is the other way round: first $\sigma(t)$, then $\sigma$ times $1 - \sigma$.
-        torch.sigmoid(t) - torch.sigmoid(t) * 2   :: That is $-\sigma$. What is subtracted is the *square*: $\sigma - \sigma^2$.
+        torch.sigmoid(t) - torch.sigmoid(t) * 2   :: That is $-\sigma$. What you should subtract is the *square*: $\sigma - \sigma^2$.
         1 - torch.tanh(t) ** 2                    :: That is the slope of the tanh. For the sigmoid $\sigma$ it is $\sigma$ times $1 - \sigma$.
         torch.tanh(t) * (1 - torch.tanh(t))       :: The form is right, but with the wrong function in it: it is the sigmoid that is multiplied by one minus itself.
         """),

@@ -85,7 +85,7 @@ QUESTIONS: list[Question] = [
     question(r"""
         3.b what x.grad holds after the backward pass
         truth: _mean_of_product()[0].grad
-        found: Yes. `x` did not ask for a gradient, so none is computed. `None` is not a zero: it is *nothing there*.
+        found: Yes. `x` did not ask for a gradient, so none is computed. `None` is not a zero: it means that *nothing is there*.
         missed: `x` was made without `requires_grad`, so no gradient is computed for it at all: `x.grad` is `None`.
 
         0.0         :: A zero would be an answer: *z does not depend on x*. But it does. Nothing was computed, so `None`.
@@ -121,7 +121,7 @@ EXERCISES: list[Exercise] = [
         upstream * x**2        :: That multiplies by the *value* of $x^2$. You need its derivative.
         upstream * 2           :: 2 is the slope of $2x$. The slope of $x^2$ depends on where $x$ is.
         upstream + 2 * x       :: Along a path gradients are *multiplied*: how much $y$ moves per unit of $x$, times how much $z$ moves per unit of $y$.
-        (upstream + 2 * x) / 2 :: You average. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.
+        (upstream + 2 * x) / 2 :: You took the mean of the two. Along a path nothing is averaged and nothing is added: what arrives *times* the local derivative.
         upstream               :: That passes on what arrives unchanged, as an addition does. The square has a local derivative: $2x$.
         x**2                   :: That is the forward pass once more. Backward multiplies what arrives by the local derivative.
         upstream * x / 2       :: The 2 of $x^2$ comes down as a *factor*: $2x$. It does not divide.
@@ -252,7 +252,7 @@ EXERCISES: list[Exercise] = [
         grad_a = 1.0                                 :: 1.0 arrives at the loss. To get to `a` it goes through the square: times $2(a - 1)$.
         grad_a = 0.96443                             :: That is the *value* of `a`. How far does the loss move when `a` does? $2(a - 1)$.
         grad_a = -0.96443                            :: That is $-a$. The slope of $(a - 1)^2$ is $2(a - 1)$.
-        grad_z = -0.23477                            :: You multiplied by $z = 3.3$. The local derivative of the sigmoid is made of its *result*: $a(1 - a)$.
+        grad_z = -0.23477                            :: You multiplied by $z = 3.3$. The local derivative of the sigmoid is computed from its *result*: $a(1 - a)$.
         grad_b = 1.5                                 :: 1.5 is `w`. `b` was added, so what arrives at it is what arrives at `z`.
         grad_b = -0.0048812                          :: You multiplied by `x`, or by 2. `b` was *added*: it gets what arrives, as it is.
         grad_w = -0.0073218                          :: You multiplied by `w` as well. A product gives each factor *the other one*, and only that: $x = 2$.

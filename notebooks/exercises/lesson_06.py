@@ -164,9 +164,9 @@ EXERCISES: list[Exercise] = [
         hint: The rows are $(2x_0, 0)$, $(x_1, x_0)$ and $(0, 5)$. Put in $x = (3, 2)$.
         hint: The first entry of `x_grad`: down the first column, each entry times its entry of $v$: $1 \cdot 6 + 10 \cdot 2 - 1 \cdot 0$.
 
-        [[6, 2, 0], [0, 3, 5]], [26, 25]       :: `x_grad` is right. The table is transposed: it has a row for each *result*, a column for each input.
+        [[6, 2, 0], [0, 3, 5]], [26, 25]       :: `x_grad` is right. The table is transposed: it should have a row for each *result*, a column for each input.
         [[6, 0], [3, 2], [0, 5]], [36, 15]     :: Look at the second row. In a product the slope is *the other* factor: for $x_0$ it is $x_1 = 2$.
-        [[9, 0], [6, 6], [0, 10]], [69, 50]    :: Those are the values of the results. The table holds slopes: how far each result moves when an input moves by 1.
+        [[9, 0], [6, 6], [0, 10]], [69, 50]    :: Those are the values of the results. The table holds slopes: how far each result moves, per unit of an input.
         [[6, 0], [2, 3], [0, 5]], [8, 8]       :: The table is right. You added its rows, as with $v = (1, 1, 1)$. Here the second row has the weight 10, the third $-1$.
         x_grad = [26 / 3, 25 / 3]              :: You average over the three results. Nothing is averaged: what each result brings is added.
         x_grad = [8 / 3, 8 / 3]                :: That is the mean of the rows. Each row gets its weight from $v$, and then they are *added*.
@@ -198,10 +198,10 @@ EXERCISES: list[Exercise] = [
         6.2 all rows
         solution: rows_of_jacobian
         probe: _jacobian_probe
-        why: A $v$ with a 1 at place $i$ picks row $i$. Each pass *adds* to `x.grad`, so it has to be cleared, or every row contains the rows before it.
+        why: A $v$ with a 1 at position $i$ picks row $i$. Each pass *adds* to `x.grad`, so it has to be cleared, or every row contains the rows before it.
         shows: You can build any Jacobian with nothing but backward passes: one per row. PyTorch's `jacrev` does the same.
         look: Print your first row, and the second. What should be in `v` for each?
-        hint: For row $i$, `v` has a 1 at place $i$ and 0 elsewhere. It is as long as `y`.
+        hint: For row $i$, `v` has a 1 at position $i$ and 0 elsewhere. It is as long as `y`.
         hint: `v` is all zeros already. So `v[i] = 1.0`. Now look at your second row: what is in it that should not be?
         hint: `.grad` adds up. Before each pass: `x.grad = None`.
 
@@ -211,7 +211,7 @@ EXERCISES: list[Exercise] = [
         return torch.stack(columns, dim=1) :: The numbers are right, but no backward passes ran.
         rows = [] => rows, y = [], f(x) ;; y = f(x) => :: `y` was computed once, outside the loop, and the first pass freed what its graph had kept. Compute `y` again for each row (or keep the values on purpose: `retain_graph=True`).
         gradient=v => torch.tensor(float(i)) :: `v` has one entry for each entry of `y`. A single number does not say which row is meant.
-        y.backward(gradient=v) => y.backward() :: Without `v` the engine does not know which of the results you mean. Say which: `y.backward(gradient=v)`, with a 1 at place $i$.
+        y.backward(gradient=v) => y.backward() :: Without `v` the engine does not know which of the results you mean. Say which: `y.backward(gradient=v)`, with a 1 at position $i$.
         rows = [] => rows, v = [], torch.zeros(len(f(x))) ;; v = torch.zeros_like(y) => :: The first row is right. In the second, `v` still has the 1 of the first: make a new `v` inside the loop.
         rows.append(x.grad.clone()) => << :: Only the last row is left. Either `rows.append` comes after the loop and should be indented, or each iteration begins a new list.
         range(len(f(x))) => range(len(f(x)) - 1) :: The last row is missing: `range(len(y))` already ends one before `len(y)`.
@@ -225,15 +225,15 @@ EXERCISES: list[Exercise] = [
         rows_of_jacobian(f, x).reshape(-1)            :: The numbers are right, but in one long row. `torch.stack(rows)` puts the rows one below the other; `cat` strings them together.
         torch.stack(rows) => torch.stack(rows, dim=1) :: The numbers are right, but transposed: there should be a row for each result. `torch.stack(rows)` puts them one below the other.
         instead of gradient=v:
-        torch.ones_like(y) / len(y)                   :: That is the mean of all rows, each time. Nothing is averaged: a 1 at place $i$ picks row $i$.
-        _one_hot(y, len(y) - 1 - i)                   :: The rows are right, but in the wrong order: row $i$ belongs to $y_i$, so the 1 belongs at place $i$.
-        torch.ones_like(y)                            :: Ones add all rows, so each of your rows is the same sum. To pick row $i$, put a 1 at place $i$ and zeros elsewhere.
-        _one_hot(y, i) * (i + 1)                      :: Row $i$ comes out $i + 1$ times as large as it should be. At place $i$ there should be a 1.
+        torch.ones_like(y) / len(y)                   :: That is the mean of all rows, each time. Nothing is averaged: a 1 at position $i$ picks row $i$.
+        _one_hot(y, len(y) - 1 - i)                   :: The rows are right, but in the wrong order: row $i$ belongs to $y_i$, so the 1 belongs at position $i$.
+        torch.ones_like(y)                            :: Ones add all rows, so each of your rows is the same sum. To pick row $i$, put a 1 at position $i$ and zeros elsewhere.
+        _one_hot(y, i) * (i + 1)                      :: Row $i$ comes out $i + 1$ times as large as it should be. At position $i$ there should be a 1.
         _one_hot(y, i) * i                            :: `i` says *where* the 1 goes. You put `i` itself there, so your first row is all zeros.
-        -_one_hot(y, i)                               :: The rows are right, with the wrong sign. At place $i$ there should be 1, not $-1$.
+        -_one_hot(y, i)                               :: The rows are right, with the wrong sign. At position $i$ there should be 1, not $-1$.
         _one_hot(y, i) / len(y)                       :: You divide by the number of rows. Nothing is averaged: each row is picked by a 1.
-        _one_hot(y, 0)                                :: Each of your rows is row 0. The 1 has to move: it belongs at place $i$ in pass $i$.
-        y.detach() * _one_hot(y, i)                   :: Your `v` holds the *value* of `y` instead of a 1. The value does not matter here: put a 1 at place $i$.
+        _one_hot(y, 0)                                :: Each of your rows is row 0. The 1 has to move: it belongs at position $i$ in pass $i$.
+        y.detach() * _one_hot(y, i)                   :: Your `v` holds the *value* of `y` instead of a 1. The value does not matter here: put a 1 at position $i$.
         """),
     exercise(r"""
         6.3 undo the broadcast
@@ -267,7 +267,7 @@ EXERCISES: list[Exercise] = [
 
         if tuple(grad.shape) != shape:
             grad = grad.sum(0)
-        return grad :: That sums axis 0 once, whatever differs. First sum away the axes in front, then each axis of size 1, with `keepdim=True`.
+        return grad :: That sums axis 0 once, whichever axes differ. First sum away the axes in front, then each axis of size 1, with `keepdim=True`.
 
         return grad => return grad.reshape(shape) ;; for axis, size in enumerate(shape): => ;; if size == 1: => ;; grad = grad.sum(axis, keepdim=True) => :: `reshape` only rearranges numbers and adds none up. Sum each axis of size 1, with `keepdim=True`.
         grad.reshape(shape)            :: `reshape` only rearranges the numbers. Where one number was used many times, what comes back has to be *added up*.
@@ -282,13 +282,13 @@ EXERCISES: list[Exercise] = [
             v_squares = [2.0, 4.0, 6.0, 8.0]  # d(y * y)/dy = 2 * y
         why: `v` is the gradient of what comes *after* `y`, with respect to `y`. So differentiate the rest: the sum gives ones, the mean gives quarters, an index a single 1, the sum of squares $2y$.
         shows: Whatever comes after `y`, all that the backward pass needs at `y` is `v`.
-        hint: For each line ask: if `y[0]` goes up by 1, how far does the single number at the end go up? That is `v[0]`.
-        hint: The mean: each entry counts for $1/4$. `y[2]`: only the entry in the third place counts.
+        hint: For each line ask: if `y[0]` goes up by a little, how many times as much does the single number at the end go up? That is `v[0]`.
+        hint: The mean: each entry counts for $1/4$. `y[2]`: only the third entry counts.
         hint: The sum of squares has the slope $2y$ in each entry. So here `v` depends on the values of `y`: `[2., 4., 6., 8.]`.
 
         1.0, 0.25, 1.0, 2.0             :: `v` has one entry for each entry of `y`: four numbers in a list or a tensor.
         [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 0], [2, 4, 6, 8] :: In the *mean* of four, an entry counts for a quarter.
-        [1, 1, 1, 1], [0.25] * 4, [0, 0, 0, 1], [2, 4, 6, 8] :: `y[2]` is the entry in the *third* place: Python counts from 0.
+        [1, 1, 1, 1], [0.25] * 4, [0, 0, 0, 1], [2, 4, 6, 8] :: `y[2]` is the *third* entry: Python counts from 0.
         [1, 1, 1, 1], [0.25] * 4, [0, 0, 3, 0], [2, 4, 6, 8] :: 3 is the *value* of `y[2]`. When `y[2]` goes up by 1, the result goes up by 1.
         [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [1, 4, 9, 16] :: Those are the squares. `v` holds the slopes of $y^2$.
         [1, 1, 1, 1], [0.25] * 4, [0, 0, 1, 0], [2, 2, 2, 2] :: The slope of $y^2$ is not 2 everywhere: it is $2y$, and the four entries differ.
