@@ -148,7 +148,7 @@ cholesky = op("linalg_cholesky(A, *, upper: bool=False)", lambda A, upper: _chol
     outputs=("L",), node="LinalgCholeskyExBackward0", **ROWS, A=cholesky_backward,
     doc="The lower triangular L with A = L Lᵀ (`upper`: its transpose). Raises LinAlgError if A is not positive-definite.")
 qr = op("linalg_qr(A, mode: str='reduced')", _qr, at="linalg", outputs=("Q", "R"), **ROWS, A=qr_backward,
-        doc="(Q, R) with A = Q R: orthonormal columns, an upper triangle. mode: \"reduced\", \"complete\" or \"r\".")
+        doc="(Q, R) with A = Q R: Q has orthonormal columns, R is upper triangular. mode: \"reduced\", \"complete\" or \"r\".")
 pinv = op("linalg_pinv(self, rcond: Scalar | None=None)", _pinv, at="linalg", **ROWS, self=pinv_backward,
           doc="The pseudo-inverse. Singular values up to `rcond` times the largest count as 0; by default rounding decides.")
 slogdet = op("linalg_slogdet(A)", _slogdet, at="linalg", outputs=("sign", "logabsdet"), **ROWS, A=slogdet_backward,

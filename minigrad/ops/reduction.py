@@ -324,7 +324,7 @@ def extremes(name: str, word: str, reduce: Callable, place: Callable) -> tuple[C
 
     where_it_is = op(f"arg{name}(self, dim: dim=None, keepdim: bool=False)", placed, batch=lambda self, dim, keepdim:
             where_it_is(self.reshape(-1), 0) if (dim, keepdim) == (None, False) else NotImplemented,
-        doc=f"The index of the {word} element, the first of equal ones; without `dim` in the flattened tensor.")
+        doc=f"The index of the {word} element, the first of equal ones; without `dim`, in the flattened tensor.")
     return over, whole, along, where_it_is
 
 
