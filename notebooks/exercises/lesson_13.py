@@ -350,7 +350,7 @@ EXERCISES: list[Exercise] = [
         13.1 a spy
         solution: spy
         probe: _spied
-        why: `seen.append` takes one argument and returns `None`: just right for a hook that only looks. The handle is returned.
+        why: `seen.append` takes one argument and returns `None`: just right for a hook that only observes. The handle is returned.
         shows: You have a tap that fills a list, and a handle to take it off.
         look: One line: register a function that appends what it is given, and return what `register_hook` returns.
         hint: `t.register_hook(f)`: `f` will be called later, with the gradient. What should it do with it?
@@ -426,7 +426,7 @@ EXERCISES: list[Exercise] = [
         13.3 an activation recorder
         solution: record
         probe: _recorded
-        why: `keep(name)` makes a hook that knows its own name. It stores the output without its history, and at the end every handle removes its hook.
+        why: `keep(name)` makes a hook that knows the name of its layer. It stores the output without its history, and at the end every handle removes its hook.
         shows: The output of each layer without a graph behind it, and the model unchanged.
         look: Three things: what you store, which hook you register on `module`, and what you do with each handle.
         hint: Store the output, without its history.
@@ -509,7 +509,7 @@ EXERCISES: list[Exercise] = [
             by_forward = 0  # hooks are run by calling the layer
             epochs = 10     # 1 + 2 + 3 + 4
         counts: 1
-        why: A backward hook is called when its gradient is complete, so at most once per pass, and never where none arrives. A forward hook is called when the layer is *called*, however often, recording or not.
+        why: A backward hook is called when its gradient is complete, so at most once per pass (on a layer, once for each call of the layer), and never where none arrives. A forward hook is called when the layer is *called*, however often, recording or not.
         shows: You can tell from the code when a hook will be called, and when silence is right.
         look twice_used: When is the gradient of `y` complete?
         look two_calls: How many times is the *layer* called?
@@ -536,7 +536,7 @@ EXERCISES: list[Exercise] = [
         starved = 1       :: No gradient arrives, so there is nothing to call it with.
         starved = 2       :: Nothing arrives at that layer, neither once nor twice.
         starved = None    :: `None` is what its `.grad` will be. Enter a count.
-        by_forward = 1    :: Hooks are run by *calling* the layer. `forward` is only what the call runs in between, so it bypasses them.
+        by_forward = 1    :: Hooks are run by *calling* the layer. `forward` alone bypasses them.
         by_forward = 2    :: Hooks are run by *calling* the layer. `forward` bypasses them.
         by_forward = None :: Enter a number: how many times is the hook called?
         epochs = 4        :: Each registration adds a hook, and the old ones stay: 1, then 2, and so on.
@@ -576,7 +576,7 @@ EXERCISES: list[Exercise] = [
         return :: When the hooks run, the loop is over, and `param` is the last parameter in all of them. Use what the hook is given.
 
         for param in params: => for param in params[:1]: :: Only the first parameter has a hook. Register one on each of them.
-        torch.optim.SGD(params, lr=lr).step()   :: No step is taken when a gradient arrives: either it is taken when your function is called, before any pass, or no hook is left on the parameters. Take it *in a hook*, and leave the hook there.
+        torch.optim.SGD(params, lr=lr).step()   :: No step is taken when a gradient arrives: either your function takes its step at once, before any pass, or no hook is left on the parameters. Take it *in a hook*, and leave the hook there.
         param.grad = None =>                    :: The steps are taken, but `.grad` is not cleared: the next pass adds to it.
         param -= lr * param.grad => param += lr * param.grad :: The step goes uphill. Subtract it.
         lr * param.grad => param.grad           :: The step is the whole gradient. It should be `lr` times that.

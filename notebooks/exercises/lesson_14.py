@@ -130,7 +130,7 @@ def _detected(function: Callable) -> Iterator[tuple]:
             )
         if found is not None and not isinstance(found, str | bool):
             raise Complaint(
-                f"Not the `{type(found).__name__}`: return a *name*, a string such as `node.name()`, or `None`."
+                f"This is a `{type(found).__name__}`. Return a *name*, a string such as `node.name()`, or `None`."
             )
         if found in ("None", ""):
             raise Complaint(
@@ -263,7 +263,7 @@ EXERCISES: list[Exercise] = [
 
         torch.sqrt(x + 1e-8) :: The small number changes the result: the root of 0 is 0. Test `x > 0`, before and after the root.
         torch.where(x > 0, torch.sqrt(x), 0.0)      :: The root still gets the 0, and its rule runs: $0 \cdot \infty$. Give it something else there.
-        torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: Where `x` is not positive, the root still gets a number at which it has no finite slope (0, or one outside its domain), and its rule makes a `nan`. Something in front happens to stop that `nan`, but anomaly mode would stop your program here.
+        torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 0.0)), 0.0) :: Where `x` is not positive, the root still gets a number at which it has no finite slope (0, or one outside its domain), and its rule makes a `nan`. Something before the root happens to stop that `nan`, but anomaly mode would stop your program here.
         torch.where(x > 0, torch.sqrt(torch.where(x > 0, 1.0, x)), 0.0) :: The two are swapped: where `x > 0` the root should get `x`.
         torch.where(x > 0, x, 1.0) => torch.ones_like(x) :: `x` is not in it: the root gets ones everywhere. Where `x > 0` it should get `x`.
         torch.where(x > 0, x, 1.0) => x ** 2 :: The root of $x^2$ is `abs(x)`, not the root of `x`; and at 0 its slope is infinite. Choose between `x` and a harmless number.
@@ -275,9 +275,9 @@ EXERCISES: list[Exercise] = [
         torch.sqrt(torch.where(x > 0, x, 1.0))      :: The gradients are right. But the value at 0 and below is 1 now: the outer `where` is missing.
         torch.where(x > 0, torch.where(x > 0, x, 1.0), 0.0) :: Positive numbers come back unchanged: the root is missing.
         torch.sqrt(x) * (x > 0)                     :: You multiply by a mask *after* the root: $0 \cdot \infty$, as before.
-        torch.sqrt(x[x > 0])                        :: You leave out the bad entries in front of the root, and that is a cure. But the shape should stay the same: 0 where `x` is not positive.
+        torch.sqrt(x[x > 0])                        :: You leave out the bad entries before you take the root, and that is a cure. But the shape should stay the same: 0 where `x` is not positive.
         torch.where(x >= 0, torch.sqrt(torch.where(x >= 0, x, 1.0)), 0.0) :: The 0 itself still reaches the root (because of `>=`, or of a clamp at 0). Only numbers above 0 may pass: `x > 0`.
-        torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule turns it into a `nan`. Choose by `x > 0` what the root is given.
+        torch.where(x > 0, torch.sqrt(x + 1e-12), 0.0) :: A negative number still reaches the root, which has no value there, and its rule turns it into a `nan`. Use `x > 0` to decide what the root is given.
         torch.sqrt(torch.clamp(x, min=1e-12))       :: Close: where `x` is not positive you get the root of the limit, a small number but not 0. Set the value with a `where`.
         torch.nan_to_num(torch.sqrt(x))             :: The *values* are repaired after the root. Its rule still runs where `x` is 0 or less.
         torch.where(x > 0, torch.sqrt(x.clamp(min=0.2)), 0.0) :: The clamp is so high that it changes small numbers: below 0.2 the root is no longer that of `x`. Give the root `x` itself wherever `x` is positive.
@@ -285,8 +285,8 @@ EXERCISES: list[Exercise] = [
         torch.where(x > 0.1, torch.sqrt(torch.where(x > 0.1, x, 1.0)), 0.0) :: Numbers between 0 and 0.1 come out as 0. Every number above 0 has a root: test `x > 0`.
         torch.where(x > 0, torch.sqrt(torch.tensor(x.tolist(), requires_grad=True)), 0.0) :: `torch.tensor` makes a *new* leaf from plain numbers: nothing leads back from it to `x`. Use `x` itself.
         torch.where(x > 0, torch.where(x > 0, x, 1.0) ** 2, 0.0) :: That is the square. Take the root: `torch.sqrt`.
-        torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Choose by `x > 0`.
-        torch.sqrt(x + 1e-6) :: A small number moves every value: at 0 the root should be exactly 0. Mask, and change nothing elsewhere.
+        torch.sqrt(abs(x))                          :: `abs` gives negative numbers a root that they should not have, and at 0 the slope of the root is infinite. Use `x > 0` to decide what the root is given.
+        torch.sqrt(x + 1e-6) :: The small number changes every value: at 0 the root should be exactly 0. Mask, and change nothing elsewhere.
         """),
     exercise(r"""
         14.3 a detector of your own
@@ -305,7 +305,7 @@ EXERCISES: list[Exercise] = [
         found[0] if found else None => found       :: Your function returns a list of
         found[0] if found else None => bool(found) :: That says whether there is one. Return its name.
         found[0] if found else None => found[0] if len(found) > 1 else None :: One bad node is enough, and the list may be one name long: `if found`.
-        found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in the *alphabet*. The list is in the order in which the nodes have fired: `found[0]`.
+        found[0] if found else None => sorted(found)[0] if found else None :: That is the first name in *alphabetical* order. The list is in the order in which the nodes have fired: `found[0]`.
         found[0] if found else None => None        :: It always gives `None`, so nothing is ever found. Does a pass run (`loss.backward()`)? Do you return the first of `found`? And are the brackets there: `all()`, not `all`, which is a method and counts as true?
         instead of g is not None and not torch.isfinite(g).all():
         g is not None and torch.isnan(g).any()        :: That finds `nan` only, as anomaly mode does. An `inf` should be found as well: `isfinite`.
@@ -350,7 +350,7 @@ EXERCISES: list[Exercise] = [
         probe: _slopes([[1.0, 2.0, 3.0], [200.0, 0.0], [0.0, 200.0], [-301.0, -300.0, -300.5], [500.0, 500.0]])
         why: After the subtraction the largest exponential is $e^0 = 1$, so the sum lies between 1 and the number of scores: neither infinite nor 0. No probability is ever formed.
         shows: Right for scores of any size: the value, and the gradient.
-        look: Write exactly the formula: subtract `s.max()`, and then subtract the logarithm of the sum of the exponentials.
+        look: Write the formula exactly: subtract `s.max()`, and then subtract the logarithm of the sum of the exponentials.
         hint: First `shifted = s - s.max()`. All that follows uses `shifted` only.
         hint: Then `shifted` minus the logarithm of a sum of exponentials.
         hint: `shifted - torch.log(torch.exp(shifted).sum())`
@@ -393,9 +393,9 @@ EXERCISES: list[Exercise] = [
         solution: direction
         probe: _slopes([[3.0, 4.0], [0.0, 0.0], [0.5, 0.0], [-0.001, 0.0], [6e-4, -8e-4], [1.0, -2.0, 2.0]], any_at_0=True)
         rtol: 1e-5
-        why: The `where` is in front of the root: for $v = 0$ the root gets a 1, where its slope is finite, and $v / 1$ is 0.
+        why: The `where` comes before the root: for $v = 0$ the root gets a 1, where its slope is finite, and $v / 1$ is 0.
         shows: A length of 1 wherever there is a direction, 0 where there is none, and no bad number on the way back.
-        look: The root must not see a 0, and nothing may be divided by 0: mask the *square*, in front of both.
+        look: The root must not see a 0, and nothing may be divided by 0: mask the *square*, before both.
         hint: Two dangers at 0: the root's infinite slope, and 0 divided by 0. Both come after the sum of squares.
         hint: Replace the sum of squares by 1 where it is 0, then take the root, then divide.
         hint: `length = torch.sqrt(torch.where(square > 0, square, 1.0))`
@@ -407,7 +407,7 @@ EXERCISES: list[Exercise] = [
         v / torch.sqrt((v * v).sum() + 1e-3)         :: Finite, but that number is so large that the result is no longer right to six digits.
         v / torch.where((v * v).sum() > 0, (v * v).sum(), 1.0) :: You divide by the *square* of the length. The root is missing.
         v / torch.sqrt((v * v).sum() + 1e-6) :: Finite, but short vectors are no longer right: 0.000001 is as large as the square of a vector that is 0.001 long.
-        v / ((v * v).sum() ** 0.5 + 1e-6) :: The small number is added *behind* the root. The root itself still gets a 0, and its slope there is infinite.
+        v / ((v * v).sum() ** 0.5 + 1e-6) :: The small number is added *after* the root. The root itself still gets a 0, and its slope there is infinite.
         v / torch.sqrt(torch.where(v != 0, v * v, 1.0).sum()) :: You replace every *entry* that is 0, so a vector with one 0 in it gets the wrong length. Replace the sum, where it is 0.
         v / torch.sqrt(torch.where((v * v).mean() > 0, (v * v).mean(), 1.0)) :: That is the mean of the squares. The length is the root of their *sum*.
         torch.sign(v)                                :: Those are the signs of the entries. $(3, 4)$ has the direction $(0.6, 0.8)$.

@@ -279,7 +279,7 @@ EXERCISES: list[Exercise] = [
         (v * moved).sum() => moved.sum() :: A sum is the dot product with ones. `v` is not used.
         (pull_back(v)[0] * u).sum() => pull_back(v)[0].sum() :: A sum is the dot product with ones. `u` is not used.
         (v * moved).sum() => u @ moved :: `moved` has the shape of the *output*. It goes with `v`.
-        (pull_back(v)[0] * u).sum() => pull_back(u)[0] @ v :: `pull_back` takes something of the output's shape: `v`.
+        (pull_back(v)[0] * u).sum() => pull_back(u)[0] @ v :: `pull_back` takes something that has the output's shape: `v`.
         (v * moved).sum() => v * moved ;; (pull_back(v)[0] * u).sum() => pull_back(v)[0] * u :: Those are the products entry by entry. Add them up.
         (v * moved).sum() => (v * moved).mean() ;; (pull_back(v)[0] * u).sum() => (pull_back(v)[0] * u).mean() :: Those are averages. A dot product adds up.
         (pull_back(v)[0] * u).sum() => left                     :: The number is right as long as all the rules are right. But your right side is made from `moved`, as the left is, so it cannot check anything: make it from `pull_back(v)[0]` and `u`.
@@ -332,7 +332,7 @@ EXERCISES: list[Exercise] = [
         16.5 more rules for the interpreter
         solution: Richer
         probe: _rules
-        why: $\exp$ is its own derivative: take it at the value, and multiply by the tangent. A difference moves as fast as the difference of the speeds.
+        why: $\exp$ is its own derivative: take it at the value, and multiply by the tangent. The tangent of a difference is the difference of the tangents.
         shows: With two more rules, any formula made of these operations can be run forward, and nested. PyTorch's forward mode has a rule like these for each operation.
         look: The derivative from school, at the value, times the tangent that comes in.
         hint: What is the derivative of $e^x$? It is taken at the value and multiplied by `self.tangent`.
@@ -374,7 +374,7 @@ EXERCISES: list[Exercise] = [
         look dial: How many inputs, how many outputs?
         look outliers: Do you need one gradient, or one for each sample?
         look bend: What should be differentiated here, and in how many directions?
-        hint: Count inputs and outputs of each.
+        hint: Count the inputs and outputs of each.
         hint: Few outputs: backward. Few inputs: forward. One of the four asks for the derivative of a gradient.
 
         training = "a"     :: One forward pass moves one weight. There are 10 million.
