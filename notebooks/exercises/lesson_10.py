@@ -203,7 +203,7 @@ QUESTIONS: list[Question] = [
 
         6 :: Many texts say so. A node keeps what its *rule* needs: sums pass on what arrives, a mean needs only a shape and a count. Three keep a tensor.
         5 :: The two sums keep nothing either: what arrives is passed on as it is. Three keep a tensor.
-        4 :: Did you count one of the sums, or the mean? Their rules need no values of a tensor. Three keep a tensor.
+        4 :: Did you count one of the sums, or the mean? Their rules do not read any tensor. Three keep a tensor.
         2 :: One is missing. The product, the sigmoid and the square: the rule of each reads a tensor.
         1 :: It is not just one: the product keeps $x$, the sigmoid its result, the square its input.
         0 :: Then there would be nothing to multiply by on the way back. Lesson 2 looked at `_saved_self`.
@@ -268,7 +268,7 @@ EXERCISES: list[Exercise] = [
         data = 0                     :: `u` requires a gradient, and it is what arrives times `d`.
         data = 1000                  :: That counts numbers, and each takes 4 bytes.
         total = 8000                 :: Remembering both inputs would cost that. But the rule passes on what arrives: it reads neither.
-        total = 4000                 :: The result is not needed either: the rule passes on what arrives.
+        total = 4000                 :: The rule needs neither the inputs nor the result: it passes on what arrives.
         both = 24000                 :: Two tensors are kept, $u$ and $v$, each once: 2,000 numbers of 4 bytes.
         growth = 0                   :: What arrives is multiplied by the slope $e^u$, so that has to be kept.
         growth = 8000                :: One tensor will do: the result $e^u$ is itself the slope.
@@ -287,7 +287,7 @@ EXERCISES: list[Exercise] = [
         rtol: 1e-5
         counts: 4
         why: A layer keeps its input, for the gradient of its weights. It would need its weights for the gradient of its input; but they exist anyway, as parameters.
-        shows: So a chain of layers keeps the data, and one tensor for each activation. Everything else is a second name for one of these.
+        shows: So a chain of layers keeps the data, and one result for each activation function. Everything else is a second name for one of these.
         look first: What does the gradient of the weights need? How many numbers is that, and how many bytes?
         look relu: How many numbers does ReLU return, and how many bytes is that?
         look second: It needs its input. Where does that come from, and is it already kept?
@@ -330,7 +330,7 @@ EXERCISES: list[Exercise] = [
         solution:
             leaking = "adeg"
         probe: _leaks
-        why: A list, a sum, a best-so-far and a dictionary all hold a tensor with a `grad_fn`, and so its whole graph. `item()` and `detach()` take the value out first.
+        why: A list, a sum, the worst loss so far and a dictionary all hold a tensor with a `grad_fn`, and so its whole graph. `item()` and `detach()` take the value out first.
         shows: A leak is a name that outlives the iteration and holds a tensor with a `grad_fn`. Nothing else matters.
         hint: After the line: is there a name, outside the iteration, that leads to a tensor with a `grad_fn`?
         hint: `item()` gives a Python number, `detach()` a tensor without history.
@@ -341,7 +341,7 @@ EXERCISES: list[Exercise] = [
         "ade"                :: One is missing: what led to `output` stays alive as long as `seen` holds it.
         "deg"                :: One is missing: a list holds what is in it.
         "de"                 :: Two are missing: a list holds what is in it, and so does a dictionary.
-        "adf"                :: `output.detach()` holds no graph, so **f** does not leak. Two others do: a best-so-far, and an output with its history.
+        "adf"                :: `output.detach()` holds no graph, so **f** does not leak. Two others do: the worst loss so far, and an output with its history.
         "ad"                 :: Two are missing. It need not be a list: any name that outlives the iteration will do.
         "ag"                 :: Two are missing. It need not be a list or a dictionary: any name will do.
         "a"                  :: That line is one of them. But it need not be a list: any name that outlives the iteration will do.
@@ -375,7 +375,7 @@ EXERCISES: list[Exercise] = [
         total = total + loss => return loss :: That is the loss of a single batch, the first or the largest. Is the `return` inside the loop, or is there a `max` instead of a sum?
         for p in model.parameters():
             p.requires_grad_(False)
-        return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing turns that on again: the next training step learns nothing.
+        return _recorded(model, batches) :: Nothing is kept, but the parameters no longer require gradients, and nothing changes that back: the next training step learns nothing.
 
         torch.set_grad_enabled(False); return _recorded(model, batches) :: Your code switched recording off and left it off.
         len(batches) => 3 :: 3 is the number of batches in one call. Divide by `len(batches)`, whatever it is.
@@ -423,7 +423,7 @@ EXERCISES: list[Exercise] = [
         x = checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False) :: The second group gets the original `x`. It should get the result of the first group.
         checkpoint(first, x, use_reentrant=False) => checkpoint(first, x, use_reentrant=False).detach() :: Something cuts the path between the groups: blocks 0 and 1 are never run again, and get no gradient.
         x = checkpoint(first, x, use_reentrant=False) => x = torch.no_grad()(first)(x) ;; checkpoint(last, x, use_reentrant=False) => torch.no_grad()(last)(x) :: The result has no `grad_fn`: nothing was recorded, so nothing can learn.
-        x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False`, as in the call above it.
+        x = checkpoint(lambda t: blocks[1](blocks[0](t)), x); return checkpoint(lambda t: blocks[3](blocks[2](t)), x) :: Pass `use_reentrant=False` in both calls.
         blocks[0](x)               :: Only the first block ran. Run all four, in two groups.
         return x                   :: No block ran: that is `x` unchanged. You need two calls of `checkpoint`, each with two blocks.
         blocks[1](blocks[0](t)) => blocks[3](blocks[2](t)) ;; blocks[3](blocks[2](t)) => blocks[1](blocks[0](t)) :: The two groups are in the wrong order: blocks 0 and 1 come first.

@@ -74,7 +74,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                 yield f"The dtype that apply({called}) returns", str(y.dtype)
                 if y.grad_fn is None or type(y.grad_fn).__name__ != f"{kind.__name__}Backward":
                     raise Complaint(
-                        "The result has no node of your Function. Leave `apply` as it is: write `forward` and `backward` only."
+                        "The `grad_fn` of the result is not your Function's node. Leave `apply` as it is: write `forward` and `backward` only."
                     )
                 v = torch.tensor([(-10.0) ** i for i in range(len(numbers))], dtype=torch.float64)
                 before = v.clone()
@@ -83,7 +83,10 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                     raise Complaint(
                         "Your `backward` writes into `upstream`. Other nodes may still need that tensor. Compute a new one."
                     )
-                yield f"{v.tolist()} arrives after apply({called}); the gradient of x", _felt(x.grad)
+                yield (
+                    f"The gradient of x when {v.tolist()} arrives at the result of apply({called})",
+                    _felt(x.grad),
+                )
 
     return probe
 
@@ -279,7 +282,7 @@ EXERCISES: list[Exercise] = [
         torch.roll(x, -1) + torch.roll(x, 1)        :: Both parts are local derivatives alone. Multiply each by what arrives, `upstream`, at its product.
         upstream * torch.roll(x, -1) + torch.roll(upstream * x, -1) :: That is the rule of the table above: it takes the part from the *right* neighbour. $x_i$ is a factor of its *left* neighbour's product.
         upstream * torch.roll(x, -1)                :: That is one part only. Each number is in two products.
-        upstream * torch.roll(x, -1) + upstream * torch.roll(x, 1) :: The factor comes from the left neighbour, which is right. But what arrives at *its* product counts: `upstream` must move as well.
+        upstream * torch.roll(x, -1) + upstream * torch.roll(x, 1) :: The factor comes from the left neighbour, as it should. But what arrives at *its* product counts: `upstream` must move as well.
         upstream * torch.roll(x, -1) + torch.roll(upstream, 1) * x :: `upstream` has moved, and `x` has not. The other factor in the left neighbour's product is the left neighbour.
         upstream * torch.roll(x, -1) + upstream * x :: Nothing is moved: that uses what arrives at its own product twice, and `x` itself as the other factor.
         upstream * torch.roll(x, -1) + torch.roll(x, 1) :: The second part is the local derivative alone. Multiply it by what arrives there.
@@ -292,9 +295,9 @@ EXERCISES: list[Exercise] = [
         upstream * torch.roll(x, -1) - torch.roll(upstream * x, 1) :: The second part has the wrong sign: parts are added.
         torch.roll(upstream * x, 1)                 :: The second part is right. The first one is missing.
         upstream * torch.roll(x, -1) + torch.roll(upstream * x, 2) :: That moves it two places. With three numbers that is the same as one place to the left.
-        upstream * torch.roll(x, -1) + torch.roll(upstream, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: the left neighbour's product comes from `torch.roll(upstream * x, 1)`.
+        upstream * torch.roll(x, -1) + torch.roll(upstream, -1) * torch.roll(x, 1) :: What arrives is rolled the wrong way in the second part: it should move one place to the right, as `x` does.
         upstream * torch.roll(x, 1) + torch.roll(upstream * x, 1) :: The first part is multiplied by the wrong neighbour: in its own product `x` was multiplied by the one to the *right*, `torch.roll(x, -1)`.
-        upstream * torch.roll(x, -1) + x            :: Each entry is in two products, and each product brings what *arrived* at it times the other factor. Your second part has nothing that arrived in it.
+        upstream * torch.roll(x, -1) + x            :: Each entry is in two products, and each product brings what *arrived* at it times the other factor. Your second part leaves out what arrived.
         """),
     exercise(r"""
         12.3 read the report
@@ -344,7 +347,7 @@ EXERCISES: list[Exercise] = [
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_y * torch.sin(angle) :: `r` moves $x$ as well. Add what arrives at $x$, times $\cos\varphi$.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.sin(angle) + to_y * torch.cos(angle) :: The two factors of `grad_r` are swapped: $x$ goes with the cosine, $y$ with the sine.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => r * (to_x * torch.cos(angle) + to_y * torch.sin(angle)) :: In `grad_r` there is one `r` too many: $r\cos\varphi$ changes by $\cos\varphi$ per unit of $r$.
-        to_x * torch.cos(angle) + to_y * torch.sin(angle) => torch.cos(angle) + torch.sin(angle) :: Those are the local derivatives of `r` alone. Multiply each by what arrives at its output.
+        to_x * torch.cos(angle) + to_y * torch.sin(angle) => torch.cos(angle) + torch.sin(angle) :: Those are only the local derivatives with respect to `r`. Multiply each by what arrives at its output.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x + to_y) * (torch.cos(angle) + torch.sin(angle)) :: Each upstream gradient is multiplied by its own local derivative: that of $x$ by the cosine, that of $y$ by the sine.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => (to_x * torch.cos(angle) + to_y * torch.sin(angle)) / 2 :: The two parts of `grad_r` are added, not averaged.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x * torch.cos(angle) - to_y * torch.sin(angle) :: The minus belongs to the angle, where the cosine becomes $-\sin$. For `r` both parts are added.
@@ -354,7 +357,7 @@ EXERCISES: list[Exercise] = [
         to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * to_y * torch.cos(angle) :: The angle moves $x$ as well. Add what arrives at $x$, times $-r\sin\varphi$.
         to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => -r * to_x * torch.sin(angle) :: The angle moves $y$ as well. Add what arrives at $y$, times $r\cos\varphi$.
         to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (to_x * torch.cos(angle) - to_y * torch.sin(angle)) :: Sine and cosine are swapped in `grad_angle`: $x$ brings $-\sin$, $y$ brings $\cos$.
-        to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (torch.cos(angle) - torch.sin(angle)) :: Those are the local derivatives of the angle alone. Multiply each by what arrives at its output.
+        to_y * r * torch.cos(angle) - to_x * r * torch.sin(angle) => r * (torch.cos(angle) - torch.sin(angle)) :: Those are only the local derivatives with respect to the angle. Multiply each by what arrives at its output.
         r, angle = ctx.saved_tensors => angle, r = ctx.saved_tensors :: `ctx.saved_tensors` returns the tensors in the order in which they were saved: `r`, then `angle`.
         return grad_r, grad_angle => return grad_r :: `forward` has two arguments, so return two values: `grad_r, grad_angle`.
         to_x * torch.cos(angle) + to_y * torch.sin(angle) => to_x + to_y :: Those are the upstream gradients alone. Multiply each by its local derivative: the cosine for $x$, the sine for $y$.
@@ -394,7 +397,7 @@ EXERCISES: list[Exercise] = [
         asking = 3       :: Only a tensor that requires a gradient asks: `weight`.
         asking = 0       :: `weight` requires a gradient.
         unused = None    :: `None` arrives only after `ctx.set_materialize_grads(False)`. Otherwise zeros are filled in.
-        unused = 1       :: A 1 is where a pass begins, at the loss. Here nothing comes from the loss.
+        unused = 1       :: A pass begins with a 1, at the loss. Here nothing comes from the loss.
         for_steps = 0    :: A 0 would be a gradient. For something that is not a tensor there is none.
         for_steps = 10   :: 10 is the value of `steps`. There is no gradient to give for it.
         for_steps = 1    :: A number would be a gradient. For something that is not a tensor there is none.

@@ -139,7 +139,7 @@ EXERCISES: list[Exercise] = [
         12b.2 a black box
         solution: Sinh
         probe: _boxed
-        why: Inside `forward` nothing is recorded, so `x.numpy()` is allowed. The rule is upstream times $\cosh x$, and NumPy or the framework may compute it. If NumPy does, write `once_differentiable` above it.
+        why: Inside `forward` nothing is recorded, so `x.numpy()` is allowed. The rule is upstream times $\cosh x$, and NumPy or the framework may compute it. If NumPy does, write `@once_differentiable` above the backward.
         shows: The engine has never seen inside the box, and the gradient flows through it.
         look: Forward: `np.sinh` of the numbers, as a tensor. Backward: what arrives, times $\cosh x$.
         hint: Forward, three things: save `x`, call `np.sinh(x.numpy())`, and turn the result into a tensor.
@@ -209,6 +209,6 @@ EXERCISES: list[Exercise] = [
         upstream * (1 - torch.tanh(x) ** 2)          :: That is the slope of the tanh, a soft gate. It should be open or shut: 1 where $|x| \le 1$, 0 elsewhere.
         torch.where(abs(x) <= 1, upstream, x)        :: Outside the gate that passes on `x` itself. It should pass on 0.
         upstream * _on(x > 0, upstream)              :: That is the gate of a ReLU. Here the gate is open wherever $|x| \le 1$, on both sides of 0.
-        upstream / abs(x)                            :: $x/|x|$ is the sign, but that is the forward. Backward, the gradient passes unchanged where $|x| \le 1$, and is 0 elsewhere.
+        upstream / abs(x)                            :: $x/|x|$ is the sign, but that is the forward. In the backward the gradient passes unchanged where $|x| \le 1$, and is 0 elsewhere.
         """),
 ]
