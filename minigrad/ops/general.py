@@ -192,7 +192,7 @@ def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple
     missing = [e for e in plausible or errors if "does not implement" in str(e)]
     nearest = (missing or plausible or errors)[-1]
     alone = len({*map(str, plausible)}) == 1 or (missing and len(missing) >= len(plausible))
-    if alone and ("by position" not in str(nearest) or len(args) > most):
+    if alone and ("positional arguments;" not in str(nearest) or len(args) > most):  # of missing.argument
         raise nearest
     given = [full_name(type(a)) for a in args[method:]]
     given += [f"{key}={full_name(type(value))}" for key, value in kwargs.items()]

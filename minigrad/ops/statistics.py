@@ -358,7 +358,8 @@ def trapezoid(y: Tensor, *, dx: float = 1, dim: int = -1) -> Tensor:
     if y.size(dim) == 0:
         return _without(y, dim)
     last, first = select(y, dim, -1), select(y, dim, 0)
-    return mul_number(sum_dim(y, dim) - mul_number(first + last, 0.5), float(dx))
+    ends = mul_number(first + last, 0.5)
+    return mul_number(sum_dim(y, dim) - ends, float(dx))
 
 
 @function("torch", aliases="trapz", name="trapezoid")
