@@ -83,10 +83,7 @@ def _probe(inputs: list[list[float]], *settings: tuple) -> Callable[[Any], Itera
                     raise Complaint(
                         "Your `backward` writes into `upstream`. Other nodes may still need that tensor. Compute a new one."
                     )
-                yield (
-                    f"The gradient of x when {v.tolist()} arrives at the result of apply({called})",
-                    _felt(x.grad),
-                )
+                yield f"The gradient of x when {v.tolist()} arrives at apply({called})", _felt(x.grad)
 
     return probe
 
