@@ -96,7 +96,7 @@ function cut(c, text, width) {
   if (cuts.has(key)) return cuts.get(key);
   let out = text;
   const start = /\w\.\w/.test(text);
-  while (out.length > 1 && c.measureText(start ? `…${out}` : `${out}…`).width > width && c.measureText(out).width > width) out = start ? out.slice(1) : out.slice(0, -1);
+  if (c.measureText(text).width > width) while (out.length > 1 && c.measureText(start ? `…${out}` : `${out}…`).width > width) out = start ? out.slice(1) : out.slice(0, -1);
   out = out === text ? text : start ? `…${out}` : `${out}…`;
   if (cuts.size > 5000) cuts.clear();
   cuts.set(key, out);

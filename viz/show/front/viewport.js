@@ -32,7 +32,7 @@ export function choose(pictures, width, height, narrow, slim = width) {
       const wide = (set.width * shown) / width, tall = (set.height * shown) / height;
       const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // scrolling in one direction is better than in both
       // another column, and each arrow cut for it, must be worth it
-      const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.05 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
+      const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.15 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
       sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + 0.1 * (picture.terse ?? 0) + (set.width * least > slim ? 0.45 : 0) + (set.crossed > 4), screens, seen });
     }
     return sets;
@@ -73,13 +73,13 @@ export const viewport = {
     const left = wide - 18 - Math.ceil(chosen.width * readable(chosen.picture)); // by the picture at its smallest legible size
     if (label) two = side && Math.max(side, Math.min(Math.round(0.62 * wide), left));
     else if (two) two = Math.min(two, Math.max(slim, left));
-    const other = !label && !side && wide >= PAIR ? pick(NARROW, free) : null; // in between: panels beside a picture that loses little by it, otherwise below it and side by side
-    if (other?.whole && other.rich <= chosen.rich && other.scale >= 0.85 * Math.min(1, chosen.scale)) [chosen, side] = [other, NARROW];
-    const pair = !side && !label && wide >= PAIR;
+    let pair = !side && !label && wide >= PAIR; // in between: panels beside a picture that loses little by it, otherwise below it and side by side
+    const other = pair && pick(NARROW, free);
+    if (other.whole && other.rich <= chosen.rich && other.scale >= 0.85 * Math.min(1, chosen.scale)) [chosen, side, pair] = [other, NARROW, false];
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 18);
-    const tall = side ? Math.min(free, this.isFull() || label ? free : Math.max(need, 480)) : Math.min(stage, Math.max(need, 120));
+    const tall = side ? Math.min(free, this.isFull() ? free : Math.max(need, label ? 640 : 480)) : Math.min(stage, Math.max(need, 120));
     const { style } = this.frame;
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
