@@ -79,7 +79,7 @@ export const viewport = {
     this.el.classList.toggle("mgv-wide", side > 0);
     this.el.classList.toggle("mgv-pair", pair);
     const need = Math.ceil(chosen.height * chosen.scale) + (chosen.whole ? 18 : TOP + 18);
-    const tall = side ? Math.min(free, this.isFull() ? free : Math.max(need, label ? 640 : 480)) : Math.min(stage, Math.max(need, 120));
+    const tall = side ? Math.min(free, this.isFull() ? free : Math.max(need, label ? free - most + 720 : 480)) : Math.min(stage, Math.max(need, 120));
     const { style } = this.frame;
     style.setProperty("--stage", `${tall}px`);
     style.setProperty("--panels", side ? `${tall}px` : `${Math.max(100, Math.min(pair ? 260 : 340, free - tall))}px`);
