@@ -245,7 +245,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
     _, loss = chain(NODES[name])
     started = time.perf_counter()
     JOBS[name](loss)
-    took = time.perf_counter() - started  # the first time takes longest, so some are not interrupted
+    took = time.perf_counter() - started  # the first run is the slowest, so some later ones end in time
     for _ in range(25):
         _, loss = chain(NODES[name])
         try:
@@ -254,7 +254,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
         except KeyboardInterrupt:
             stopped += 1
         assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-        # Python may deliver it between the return of a call and the assignment of its result: one handle may be lost
+        # Python may raise it between the return of a call and the assignment of its result: one handle may be lost
         assert hooks_left(loss) <= 1
         assert dict(vars(torch.Tensor)) == methods
         x, loss = chain(5)  # the next pass is not disturbed
@@ -268,11 +268,11 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["step", "film"])
 def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
-    """Not at random moments: at each call and each line of the files that attach hooks, one after the other."""
+    """One interrupt at each call and each line of the files that attach hooks, instead of at random moments."""
     hanging = ("read/hooks.py", "run/trace.py", "films/pass_hooks.py", "films/film.py")
     files = {str(Path(viz.__file__).parent / name) for name in hanging}
     _, loss = chain(1)
-    JOBS[name](loss)  # what is loaded when it is first needed
+    JOBS[name](loss)  # load what is imported on first use
     at, stopped = 0, True
     while stopped:
         at, stopped, left = at + 1, False, at

@@ -232,7 +232,7 @@ def test_a_new_lesson_that_was_thrown_away_or_taken_does_not_come_back(project, 
     new = (mine / NEW).read_text(encoding="utf-8")
     (mine / NEW).unlink()
     assert refresh(mine, project) == [] and not (mine / NEW).exists()
-    (mine / NAME).write_text(new, encoding="utf-8")  # taken in place of one's own
+    (mine / NAME).write_text(new, encoding="utf-8")  # the learner replaced their copy with it
     assert refresh(mine, project) == []
     change(project / NAME, "# 3. Better still")
     assert refresh(mine, project) == [] and source(mine / NAME) == "# 3. Better still"

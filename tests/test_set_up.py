@@ -99,7 +99,7 @@ NEWER_SYNTAX = (  # than Python 2.7
 
 
 def test_the_set_up_is_readable_for_an_old_python():
-    """Else the sentence about the version would be a SyntaxError."""
+    """Otherwise an old Python would raise a SyntaxError instead of printing the sentence about its version."""
     tree = ast.parse((ROOT / "tools/set_up.py").read_text(encoding="utf-8"), feature_version=(3, 6))
     # f(x, *rest)
     fine = {node.args[-1] for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args}

@@ -143,8 +143,8 @@ OPTIONS = [
     ("5.d", "I think it is c.", "c"),
     ("5.d", "c: it raises", "c"),
     ("exam.12", "d) it was cut off", "d"),
-    ("exam.13", 1, 1),  # of an option's text, but it may also mean the first
-    ("5.d", "it leaves", "it leaves"),  # of two options
+    ("exam.13", 1, 1),  # part of an option's text, but it may also mean the first option
+    ("5.d", "it leaves", "it leaves"),  # part of two options' texts
     ("12b.a", float("nan"), "d"),
     ("12b.a", "NaN", "d"),
     ("12b.a", float("inf"), "c"),
