@@ -98,7 +98,7 @@ def broken(decade: Any) -> Any:
 
 
 def intervals(holds: np.ndarray, gap: int = 0) -> list[tuple[int, int]]:
-    """(first, last) of each run of True; runs at most ``gap`` apart are one."""
+    """(first, last) of each run of True; runs at most ``gap`` apart are joined."""
     out: list[tuple[int, int]] = []
     for i in np.flatnonzero(holds).tolist():
         if out and i - out[-1][1] <= gap + 1:

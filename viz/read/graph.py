@@ -1,11 +1,11 @@
 """The live ``grad_fn`` graph behind one or more tensors, read into nodes and edges. Changes nothing.
 
-It reads the graph protocol and nothing else, so it is the same for every framework that speaks it:
+It uses the graph protocol and nothing else, so it is the same for every framework that follows it:
 
 * a tensor has ``grad_fn``, ``requires_grad``, ``grad``, ``shape``, ``dtype``, ``detach()``, ``numpy()`` and ``backward()``;
   ``output_nr`` says which output of ``grad_fn`` it is (0 where it is missing);
-* a node has ``name()`` and ``next_functions``, a tuple of (node or None, input_nr), one for each input; a node that adds
-  into a leaf is called AccumulateGrad, has no inputs, and has ``variable``, the leaf;
+* a node has ``name()`` and ``next_functions``, a tuple of (node or None, input_nr), one for each input; a node that adds to
+  a leaf's .grad is called AccumulateGrad, has no inputs, and has ``variable``, the leaf;
 * to be traced, a node also has ``register_prehook(fn(grad_outputs))`` and ``register_hook(fn(grad_inputs, grad_outputs))``,
   each returning a handle with ``remove()``;
 * what a node keeps is in attributes ``_saved_<name>``; reading one that was freed raises RuntimeError.
@@ -170,7 +170,7 @@ class Graph:
         return ", ".join(r.function.outputs[r.nr].name or "?" for r in self.roots)
 
     def made(self, tensor: Any) -> tuple[Any, int]:
-        """(the function that made a live tensor or adds into it, None if it is not in this graph; which output)."""
+        """(the function that made a live tensor or adds to its .grad, None if it is not in this graph; which output)."""
         f = self.by_leaf.get(id(tensor)) if tensor.grad_fn is None else self.by_fn.get(tensor.grad_fn)
         return f, int(getattr(tensor, "output_nr", 0))
 
@@ -212,7 +212,7 @@ def behind(nodes: Iterable[Any], enter: Callable[[Any], Any]) -> Iterator[Any]:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether ``x`` speaks the tensor half of the protocol (looked up on its type: no property runs)."""
+    """Whether ``x`` follows the tensor half of the protocol (looked up on its type: no property runs)."""
     kind = type(x)
     if hasattr(kind, "grad_fn"):
         return hasattr(kind, "requires_grad")

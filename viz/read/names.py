@@ -26,7 +26,7 @@ from .replay import infer_shapes, replay
 from .text import SUBSCRIPTS, one_line
 from .values import Value, dtype_name, number, shape_of
 
-# an input that does not require grad and that no node keeps: nothing else is known of it
+# an input that does not require grad and that no node keeps: nothing else is known about it
 UNKNOWN = "constant"
 SEEN = "viz.inputs"  # the key under which a node keeps the names of its inputs
 FEW = 3  # a constant of up to this many numbers is named by them
