@@ -20,7 +20,7 @@ from .scene import operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
 Run = tuple[int, int]  # the first and last of some frames
-VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # ratios: to the first row (two), to an earlier frame, to the weight
+VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # relative to the first row (two), before, the weight
 # fractions of what the function receives; a softmax sends a difference, which is small even in a healthy net
 SATURATED = dict.fromkeys(("Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"), 1e-4)
 SATURATED |= {"Sigmoid": 1e-2, "Tanh": 1e-2}

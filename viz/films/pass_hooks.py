@@ -44,7 +44,7 @@ class PassHooks:
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, bytes] = {}
         self.sums: dict[int, Any] | None = None  # by arrow, or by ~f for what f receives; in a full look
-        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape: those of one shape are counted together
+        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape: counted together
         self.fired: list[int] = []
         self.held: dict[int, tuple[Sequence, dict]] = {}
         self.arrived: dict[int, list[np.ndarray | None]] = {}  # at functions whose rules are the user's

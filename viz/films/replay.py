@@ -48,7 +48,7 @@ class SceneInfo:
         self.slots = [len(n.next_functions) for n in nodes]
         self.fixed: list[dict[str, Any]] = [{} for _ in nodes]  # what nodes keep besides tensors
         self.kept: list[tuple[int, str, Any]] = []  # node, attribute, what made it: (node, output) or None
-        self.first: dict[tuple, tuple[int, str]] = {}  # what made a tensor -> where it is read; leaves are copied
+        self.first: dict[tuple, tuple[int, str]] = {}  # where to read each; leaves are copied
         leaves, turns = set(scene.leaves), {i for i, name in enumerate(scene.names) if operation(name) == "T"}
         self.copied = leaves | {s for s, _, t, _ in scene.edges if t in leaves and s in turns}
         self.names: dict[tuple[int, int], tuple] = {}  # result -> name, shape, dtype

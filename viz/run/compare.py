@@ -104,7 +104,7 @@ def compare(
 
     * names: names for the tensors of both, as in ``viz.draw``.
     * labels: what to call the two passes.
-    * tolerance: how far apart two numbers may be, relative to the larger one.
+    * tolerance: how far apart two numbers may be, relative to the right one; near 0, a hundredth of it, absolute.
 
     The two may come from different frameworks.
     """

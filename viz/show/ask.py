@@ -69,7 +69,7 @@ class Pass:
         return sent / total if by_entry or total.size == 1 else None
 
     def leaves_after(self, start: int, delta: np.ndarray) -> dict[int, np.ndarray] | None:
-        """How ``.grad`` of each leaf changes (by step) when the total of step ``start`` changes by ``delta``."""
+        """By step: how ``.grad`` of each leaf changes if the total of step ``start`` does by ``delta``; None if unknown."""
         change: dict[int, np.ndarray] = {start: delta}
         for i in range(start, len(self.steps)):
             if i not in change or self.steps[i]["accumulate"]:
@@ -220,7 +220,7 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
             elsewhere(i, mistake.value, mistake.cause, f"when {mistake.says}")
     found += [*_about_form(after), *_about_values(p, after, leaf)]
     for other in (earlier["accumulate"] for earlier in p.steps[:i] if earlier["accumulate"]):
-        if (value := array_of(other["after"])) is not None:  # not those of later steps, which the learner has not seen
+        if (value := array_of(other["after"])) is not None:  # later steps are still to be asked about
             found.append(Mistake(value, "other input", f"That is {other['leaf']}.grad, of another leaf."))
     return found
 

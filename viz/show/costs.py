@@ -144,7 +144,7 @@ def costs(*tensors: Tensors | Trace, names: Names = None, _frame: FrameType | No
 
     tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
     times as well. Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and
-    nothing changed. The costs are still known after a pass that ``viz.step`` ran; ValueError after any other.
+    nothing changed. They are still known after a pass that ``viz.step`` ran; ValueError after another that freed the graph.
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])

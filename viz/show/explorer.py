@@ -47,7 +47,7 @@ EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_gr
 
 
 def _framework(f: Callable[..., Any], leaves: Mapping[str, Any]) -> ModuleType:
-    """The module that makes tensors: that of a tensor among the leaves, otherwise a module that the function's code names."""
+    """The module that makes tensors: that of a tensor among the leaves, otherwise one among the function's variables."""
     for leaf in leaves.values():
         if is_tensor(leaf):
             return sys.modules[framework(leaf)]
@@ -333,7 +333,7 @@ class Explore(Live, widgets.VBox):
         return self.live(**kwargs) | {"text/html": shown, "text/plain": repr(self)}
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
-        """Write the current picture to a file, as ``viz.step`` does."""
+        """Write the current pass to a file, as the ``save`` of a stepper does."""
         return Stepper(self.data, options={"step": len(self.data["steps"])}).save(path, title=title)
 
 

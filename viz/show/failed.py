@@ -90,7 +90,7 @@ def _shown_under(failed: Failed, error: Exception) -> Failed:
     global _last
     _last = failed
     ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None  # a terminal's, too, where one line is shown
+    shell = ipython.get_ipython() if ipython is not None else None  # or a terminal's, where it is one line
     if shell is None:
         return failed
     number = id(error)  # the exception stays alive while the cell raises it

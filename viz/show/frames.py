@@ -23,7 +23,7 @@ from ..read.values import Value
 from ..run.steps import Step
 from .payload import Payload
 
-WIDEST, DPI = 1080, 100  # the largest width of a frame in pixels, if some picture is that narrow; pixels per inch
+WIDEST, DPI = 1080, 100  # a GIF's largest width in pixels, if possible; pixels per inch
 CAPTION = 46.0  # points below the picture, for the sentence
 NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
 GROUND = "#fdebdd"  # of a node as it fires

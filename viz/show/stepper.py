@@ -30,7 +30,7 @@ FIRING = {"function", "accumulate"}
 
 
 class Pane(Live, anywidget.AnyWidget):
-    """The picture and the panels; ``step`` k shows what is true after k nodes have fired (0: none has)."""
+    """The picture and the panels; ``step`` k shows what is true after k steps (with ``forward``, its steps come first)."""
 
     _esm = asset("stepper.js")
     _css = asset("stepper.css")
@@ -79,7 +79,7 @@ class Stepper(Live, Shown, widgets.VBox):
 
     @property
     def step(self) -> int:
-        """The step that is shown: 0 before anything fired, k when the k-th node just has."""
+        """The step that is shown: 0 before the first, k after the k-th; with ``forward``, its steps come first."""
         return self.pane.step
 
     @step.setter
