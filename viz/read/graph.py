@@ -40,7 +40,7 @@ class Saved:
     """One thing that a node keeps for its backward rule: ``name`` as the rule calls it."""
 
     name: str
-    state: str  # "kept", "freed" (already released), "modified" (changed in place since it was saved)
+    state: str  # "kept", "freed" (already released), "modified" (in place since it was saved), "unreadable"
     value: Value | None = None  # for tensors that are not too large to copy
     text: str = ""  # for everything else, and for what cannot be read
     bytes: int = 0
@@ -115,7 +115,7 @@ class Function:
 
     @property
     def saved(self) -> list[Saved]:
-        """The tensors that the node keeps, read on first access."""
+        """What the node keeps for its rule, read on first access."""
         if self._saved is None:
             self._saved = list(_read_saved(self.fn)) if self.fn is not None else []
             self.freed = any(s.state == "freed" for s in self._saved)
@@ -212,7 +212,7 @@ def behind(nodes: Iterable[Any], enter: Callable[[Any], Any]) -> Iterator[Any]:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether ``x`` follows the tensor half of the protocol (looked up on its type: no property runs)."""
+    """Whether ``x`` follows the tensor half of the protocol (looked up without running a property)."""
     kind = type(x)
     if hasattr(kind, "grad_fn"):
         return hasattr(kind, "requires_grad")
@@ -420,7 +420,7 @@ def _name_and_kind(fn: Any, has_inputs: bool) -> tuple[str, str]:
 
 
 def _read_saved(fn: Any) -> Iterator[Saved]:
-    """The tensors that ``fn`` keeps: its ``_saved_*`` attributes, and ``saved_tensors`` of a custom Function."""
+    """What ``fn`` keeps for its rule: its ``_saved_*`` attributes, and ``saved_tensors`` of a custom Function."""
     for attribute in sorted(a for a in dir(fn) if a.startswith("_saved_")):
         name = attribute.removeprefix("_saved_")
         if "_sym_" in name:  # sizes, strides and counts: bookkeeping, not part of what the rule teaches

@@ -69,7 +69,7 @@ class Pass:
         return sent / total if by_entry or total.size == 1 else None
 
     def leaves_after(self, start: int, delta: np.ndarray) -> dict[int, np.ndarray] | None:
-        """By step: how ``.grad`` of each leaf changes if the total of step ``start`` does by ``delta``; None if unknown."""
+        """By step, how each leaf's ``.grad`` changes when the total of step ``start`` changes by ``delta``; None if unknown."""
         change: dict[int, np.ndarray] = {start: delta}
         for i in range(start, len(self.steps)):
             if i not in change or self.steps[i]["accumulate"]:
