@@ -1,5 +1,5 @@
 """Operations that reduce a tensor, or some of its dimensions, to fewer elements, or choose along one
-dimension: sorting, the largest elements, those at given positions."""
+dimension: sorting, the largest elements, elements at given positions."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
 
 
 def prod_self(grad, self, result, dim=None, keepdim=False):
-    """∂self = grad · the product of all other elements, or of those along `dim`: a quotient, if none is 0."""
+    """∂self = grad · the product of all other elements, or of those along `dim`: a quotient if none is 0."""
     if not len(self.shape):
         return grad
     if dim is not None:
@@ -307,7 +307,7 @@ SORTED = SELECTION | {
 
 
 def extremes(name: str, word: str, reduce: Callable, place: Callable) -> tuple[Callable, ...]:
-    """The extreme over dimensions; that of all elements; over one dimension, with its index; the index alone."""
+    """Four operations: the extreme over dimensions, of all elements, over one dimension with its index, and the index alone."""
     over = op(f"a{name}(self, dim: dims=(), keepdim: bool=False)",
         lambda self, dim, keepdim: reduce(self, axis=dim, keepdims=keepdim), self=extremum_self,
         doc=f"The {word} over `dim`. Equal ones share the gradient.")

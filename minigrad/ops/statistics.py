@@ -1,4 +1,4 @@
-"""More reductions: norms of any order, medians, running products and extremes, differences and integrals along a dimension."""
+"""More reductions: medians, variances with means, running products and extremes; searches; differences and integrals."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def logcumsumexp_self(grad, self, result, dim):
 
 
 def _extremes_so_far(self: ndarray, dim: int, reduce: np.ufunc) -> tuple[ndarray, ndarray]:
-    """(the largest, or smallest, so far; where the last of them is)"""
+    """(the largest, or smallest, element so far; the position of the last such element)"""
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
     values = reduce.accumulate(self, axis=dim)
@@ -338,7 +338,7 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
 
 
 def _integrated(name: str, dim: int, y: Tensor, *x: Tensor) -> int:
-    """The dimension, counted from the front, if these can be integrated."""
+    """The dimension, counted from the front. Raises PyTorch's errors for tensors that cannot be integrated."""
     check(y._array.ndim > 0, "{}() y must have at least one dimension", name)
     message = "{}: received a bool input for {}, but bool is not supported"
     given = "`x` or `y`" if x else "`y`"
@@ -347,7 +347,7 @@ def _integrated(name: str, dim: int, y: Tensor, *x: Tensor) -> int:
 
 
 def _without(y: Tensor, dim: int) -> Tensor:
-    """The integral of no points."""
+    """The integral over no points: zeros."""
     return y.new_zeros([n for d, n in enumerate(y.shape) if d != dim])
 
 
