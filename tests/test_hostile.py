@@ -95,7 +95,7 @@ def test_a_file_that_is_none_of_ours_is_refused_and_not_executed(name, tmp_path)
 
 
 def test_any_damage_to_a_file_is_noticed_or_harmless(tmp_path):
-    """A flipped bit anywhere gives the same object, or the one error."""
+    """A flipped bit anywhere gives the same object, or the expected error."""
     kept = io.BytesIO()
     torch.save({"w": torch.arange(4.0), "n": [1, "two"]}, kept)
     whole, chance = kept.getvalue(), random.Random(0)
@@ -113,7 +113,7 @@ def test_any_damage_to_a_file_is_noticed_or_harmless(tmp_path):
     assert refused > 100
 
 
-WRITERS = {  # what is prepared while there is space, then what writes
+WRITERS = {  # what to prepare while there is space, and what writes the file
     "save": ("", "minigrad.save({'w': minigrad.zeros(20_000)}, path)", ".npz"),
     "picture": ("drawing = viz.draw(loss); drawing.svg", "drawing.save(path)", ".svg"),
     "page": ("stepper = viz.step(loss)", "stepper.save(path)", ".html"),
@@ -179,7 +179,7 @@ def test_progress_that_cannot_be_written_is_remembered_while_the_session_lasts(t
 
 @contextmanager
 def interrupted(after: float) -> Iterator[None]:
-    """Ctrl+C, so many seconds from now."""
+    """Ctrl+C after this many seconds."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -232,7 +232,7 @@ JOBS: dict[str, Callable[[torch.Tensor], object]] = {
     "record": recorded,
     "film": filmed,
 }
-NODES = {"backward": 5_000, "step": 100, "record": 1, "film": 300}  # "record" makes its own
+NODES = {"backward": 5_000, "step": 100, "record": 1, "film": 300}  # "record" makes its own graph
 
 
 @pytest.mark.long
