@@ -112,7 +112,7 @@ def alike(got: Any, due: Any, rtol: float) -> bool:
 
 
 def near(got: Any, due: Any) -> bool:
-    """Whether a number that was read is the number `due`, rounded to any number of digits."""
+    """Whether what was read is close enough to `due` to be a rounding or the result of a nudge: see `typed.close`."""
     numbers = isinstance(got, np.ndarray) and isinstance(due, np.ndarray) and got.shape == due.shape
     return numbers and all(map(typed.close, got.ravel().tolist(), due.ravel().tolist()))
 

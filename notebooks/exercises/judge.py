@@ -342,7 +342,7 @@ def observe(
         with _apart(exercise, answers, (seconds or exercise.seconds) * limited):
             try:
                 for label, value in _probe(exercise, answers):
-                    shown = "" if like else _shown(exercise, value)  # for the learner's only
+                    shown = "" if like else _shown(exercise, value)  # only for the learner's own
                     observed.seen.append((label, plain(value), shown))
                     if like is not None and not _begins(observed, like, exercise):
                         break

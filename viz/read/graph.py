@@ -454,7 +454,7 @@ def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
 
 
 def signed(value: Any) -> Any:
-    """PyTorch shows a negative int64, such as the -1 of a last axis, as unsigned, and the end of x[1:] as the largest int64."""
+    """A saved number as the program gave it: PyTorch shows -1 as unsigned, and None (the end of x[1:]) as the largest int64."""
     if not isinstance(value, int) or value < 2**63 - 1:
         return value
     return None if value == 2**63 - 1 else value - 2**64
