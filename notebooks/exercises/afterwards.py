@@ -34,7 +34,7 @@ def _collecting(yes: bool) -> None:
 def _warn_as(filters: list) -> None:
     if warnings.filters != filters:
         warnings.filters[:] = filters
-        warnings._filters_mutated()  # its cache of decisions made with the old filters
+        warnings._filters_mutated()  # drops the decisions cached under the old filters
 
 
 def _inference(yes: bool) -> None:

@@ -264,7 +264,7 @@ def names(answer: Any) -> list[str] | None:
 
 
 def letters(answer: Any, allowed: str, name: str) -> str:
-    """The letters that are meant by "abd", "a, b, d", ["a", "b", "d"] or None, in their order. Or a Complaint."""
+    """The letters that are meant by "abd", "a, b, d", ["a", "b", "d"] or None, in their order. Raises a Complaint."""
     example = (
         f'`{name}` should be letters from `{allowed}`, such as `"{allowed[:2]}"`, or `""` for none of them.'
     )

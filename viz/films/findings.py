@@ -137,6 +137,6 @@ def _follows(f: Finding, cause: Finding) -> bool:
 
 
 def times(decade: float) -> str:
-    """A ratio: ``31 %``, ``4.0 times``."""
+    """A ratio: ``31 % of``, ``4.0 times``."""
     share = 10.0 ** float(decade)
     return f"{100 * share:.0f} % of" if share < 2 else f"{norm_text(decade)} times"
