@@ -102,7 +102,7 @@ class Generator:
 
 
 def _box_muller(uniform: np.ndarray) -> np.ndarray:
-    """Turn blocks of 16 uniform numbers into normal ones: eight are radii, eight angles; cosines come first, then sines."""
+    """Turn blocks of 16 uniform numbers into normal ones: eight give radii, eight angles; first cosines, then sines."""
     radius, angle = uniform.reshape(-1, 2, BLOCK // 2).transpose(1, 0, 2)
     radius = np.sqrt(-2 * np.log(1 - radius))
     angle = uniform.dtype.type(2.0 * math.pi) * angle

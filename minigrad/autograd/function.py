@@ -40,7 +40,7 @@ class FunctionCtx(Node):
     _runs_undefined = True
     _frees = True
     rules: ClassVar[dict[str, str]] = {}
-    reads_forward = False  # whether `jvp` is running: `saved_tensors` are then those for it
+    reads_forward = False  # whether `jvp` is running: it reads what was saved for it
     to_save: tuple[Tensor | None, ...] = ()
     saved_for_forward: tuple[Tensor | None, ...] | None = None
     dirty_tensors: tuple[Tensor, ...] = ()

@@ -191,7 +191,7 @@ def jacrev(
 ) -> Callable:
     """A function that returns the Jacobian of `func`, by one batched backward pass with a row per output element.
 
-    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). chunk_size: rows computed at a time.
+    has_aux: `func` returns (output, aux), and the new function returns (Jacobian, aux). chunk_size: rows per pass.
     """
     check(chunk_size is None or chunk_size > 0, messages.JACREV_CHUNK, error=ValueError)
 
@@ -251,7 +251,7 @@ def jacfwd(
 ) -> Callable:
     """A function that returns the Jacobian of `func`, by one batched forward pass with a column per input element.
 
-    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). randomness: as in `vmap`.
+    has_aux: `func` returns (output, aux), and the new function returns (Jacobian, aux). randomness: as in `vmap`.
     """
 
     @functools.wraps(func)

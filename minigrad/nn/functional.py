@@ -1,4 +1,4 @@
-"""The functions that layers compute: `import minigrad.nn.functional as F`. This file: linear, lookup, dropout, norms.
+"""The functions that layers compute: `import minigrad.nn.functional as F`. Here are linear, lookups, dropout, normalisation.
 
 Activations are in functional_activations.py, convolution and pooling in functional_images.py, padding and resizing in
 functional_resizing.py, losses in functional_losses.py, distances in functional_distances.py; all are public here.

@@ -188,7 +188,7 @@ def binary_cross_entropy_with_logits(
 
 @in_functional
 def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """`target·(log target - input)`: log-probabilities `input`, probabilities `target` (log_target: also logarithms).
+    """`target·(log target - input)` of log-probabilities `input` and probabilities `target` (log_target: also logarithms).
 
     reduction: also "batchmean", the sum divided by the length of dimension 0, which is the mathematical definition.
     """

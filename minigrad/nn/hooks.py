@@ -54,7 +54,7 @@ def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool
 
 
 class ModuleBackwardHooks:
-    """Runs a module's backward hooks. It holds no tensor of the graph, since nodes refer to it: that would be a cycle."""
+    """Runs a module's backward hooks. It holds no tensor of the graph: nodes refer to it, so that would make a cycle."""
 
     def __init__(self, module: Hooked, hooks: Sequence[Callable]):
         self.module, self.hooks = module, tuple(hooks)

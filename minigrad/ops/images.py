@@ -44,7 +44,7 @@ def put_back(
     dilation: tuple = (1, 1),
     more: tuple = (0, 0),
 ) -> ndarray:
-    """The transpose of `windows` of a padded array: `parts`, which broadcast to them, added up where they overlap."""
+    """The transpose of `windows` of a padded array: add up `parts`, which broadcast to the windows, where they overlap."""
     (h, w), (p, q) = size, padding
     out = np.zeros((*parts.shape[:-4], h + 2 * p + more[0], w + 2 * q + more[1]), parts.dtype)
     rows, columns = parts.shape[-4:-2]

@@ -79,7 +79,7 @@ def write(op: Op, inputs: Sequence[Tensor | None], params: Sequence = ()) -> Ten
 
 def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = False) -> Tensor:
     """The part of `write` that each level of transforms does: `compute` gives the result from the inputs; `store` writes it.
-    Rules read the old value of the target, which `old` copies; needs_old: even if nothing is recorded here."""
+    Rules read the old value of the target, which `old` copies; needs_old: copy it even if nothing is recorded here."""
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)

@@ -143,7 +143,7 @@ def _unbound(self: ndarray, dim: int) -> list[ndarray]:
 
 
 def parts_of(grad: ndarray | Tensor, shapes: list[tuple], dim: int) -> list:
-    """The gradients of tensors of these shapes that were joined, also of vectors without elements."""
+    """The gradients of tensors of these shapes that were joined, including vectors without elements."""
     result = cuts(grad, [0 if tuple(s) == (0,) else s[dim] for s in shapes], dim)
     return [g.reshape((0,)) if tuple(s) == (0,) else g for g, s in zip(result, shapes, strict=True)]
 

@@ -80,7 +80,7 @@ def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
 
 
 def unpacked(values: object) -> object:
-    """The sequence that is the only element of a sequence: lengths or dimensions may be given in either way."""
+    """The only element of `values` if that is a sequence, else `values`: lengths and dimensions may be given either way."""
     alone = isinstance(values, (tuple, list)) and len(values) == 1 and isinstance(values[0], (tuple, list))
     return values[0] if alone else values
 
@@ -234,7 +234,7 @@ class Signature:
     """The parameters of an operation or a function; its annotations, which `kind_names` may translate, are the kinds."""
 
     numbers = False  # whether a Python number may replace any tensor but the first
-    number_first = False  # whether it may replace the first as well, beside a tensor
+    number_first = False  # whether a number may replace the first as well, if another is a tensor
     kernel = ""  # the name used in errors about a value of the wrong kind, if it is a different one
     arrays = (np.ndarray,)  # what else may replace a tensor: arrays, in operations, since rules use these
 
@@ -267,7 +267,7 @@ class Signature:
     def ordering(self, names: Sequence[str]) -> tuple[Callable[[Sequence, np.ndarray], Sequence], bool]:
         """A function that prepares the values of these parameters, the last of which may be left out, for `forward`: dimensions
         counted from the front, sizes as tuples. Its arguments are the values and the array of the first input. It raises if
-        a value does not fit. Second result: whether there is anything to prepare."""
+        a value does not fit. Also returns whether there is anything to prepare."""
         count, defaults = len(names), tuple([self.defaults[n] for n in names])
         steps = [self.preparation(n) for n in names]
         first = steps[0] if steps else as_given
