@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 PORT   ?= 8888
-# where the environment and the learner's copy are; given on the command line only: what a shell calls VENV is not ours to fill
+# where the environment and the learner's copy are; set these only on the command line: a shell's own VENV may be another project's
 VENV    = .venv
 LESSONS = my_lessons
 # with FROM_ELSEWHERE=1 `make lite` and `make trylite` may ask Pyodide's server for Python
@@ -40,7 +40,7 @@ long: python  ## run only the tests that try every line, every answer or a fresh
 	@$(SETUP) lessons tests
 	@$(PYTEST) -n 2 --dist worksteal tests -m "long and not torch and not browser"
 
-# those that open pages run in `make browser`
+# tests that also open pages run in `make browser`
 torch: python  ## run only the tests that compare with PyTorch (installs it: large)
 	@$(SETUP) lessons tests torch
 	@$(PYTEST) -n 2 --dist worksteal tests -m "torch and not browser"

@@ -1,4 +1,4 @@
-"""`python -m benchmarks` runs every benchmarks/bench_*.py and writes what they print, with the machine, into README.md here;
+"""`python -m benchmarks` runs every benchmarks/bench_*.py and writes the output and the machine into README.md here;
 `python -m benchmarks core import` runs some and writes nothing; `python -m benchmarks --rest` continues a full run that was
 stopped: what each benchmark printed is kept in build/benchmarks.json as it ends.
 

@@ -2,10 +2,9 @@
 
     .venv/bin/python -m benchmarks.bench_film
 
-The forward pass is not timed. A pass with a frame may take 2.6 times the plain one at width 24 and 1.6 times at width 128, a
-pass between two frames costs nothing measurable. Then how long the player takes to change a frame in Chromium, with 60 edges
-and
-with 1,000: at most 16 ms. Needs torch, playwright and Chromium.
+The forward pass is not timed. A pass with a frame may take 2.6 times the plain one at width 24 and 1.6 times at width 128; a
+pass between two frames costs nothing measurable. Then the time that the player takes to change a frame in Chromium, with 60
+and with 1,000 edges: at most 16 ms. Needs torch, playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ import viz
 ROUNDS = 120
 LIMITS = {24: 2.6, 128: 1.6}  # × plain
 NO_FRAME = 1.1
-CHANGE = 16.0  # ms, a frame change with style, layout and what is painted on the canvas
+CHANGE = 16.0  # ms for a frame change, with style, layout and painting on the canvas
 
 # every frame through the slider's own handler
 WALK = """() => {

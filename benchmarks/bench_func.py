@@ -18,8 +18,8 @@ from benchmarks.measure import Table, compare
 
 torch.set_num_threads(1)
 EXAMPLES, WIDTHS = 256, (64, 64, 10)
-LOOP_LIMIT = 20  # per-sample gradients: the loop takes at least as many times as long
-FORWARD_LIMIT = 1.5  # a forward pass without gradients: times bare NumPy
+LOOP_LIMIT = 20  # per-sample gradients: the loop must take at least this many times as long
+FORWARD_LIMIT = 1.5  # a forward pass without gradients: at most this many times NumPy's time
 
 
 def arrays() -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
@@ -135,7 +135,7 @@ def bench_derivatives() -> list[str]:
 
 
 def optimizer_step(T: ModuleType) -> Callable[[], object]:
-    """Adam on parameters whose gradients are there: the step alone."""
+    """A step of Adam alone: the parameters have their gradients already."""
     _, _, parameters = arrays()
     parameters = [T.tensor(p, requires_grad=True) for p in parameters]
     for p in parameters:

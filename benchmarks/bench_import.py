@@ -10,7 +10,7 @@ from statistics import median
 
 LIMITS = {"minigrad": 0.05, "viz": None}  # seconds beyond NumPy
 ROUNDS = 11
-FIRST_STEP = 0.003  # seconds that the first training step may take longer than the second
+FIRST_STEP = 0.003  # seconds by which the first training step may exceed the second
 
 TRAINING = """
 import time, minigrad as torch
@@ -36,8 +36,7 @@ def first_step() -> float:
 def import_time(package: str, bytecode: str) -> float:
     """Seconds that `import package` takes in a fresh interpreter that has NumPy loaded.
 
-    bytecode: the folder of the .pyc files, which exist when the package is imported again, even if the environment forbids
-    writing them.
+    bytecode: the folder for .pyc files, which are written there even if the environment forbids it.
     """
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     env["PYTHONPYCACHEPREFIX"] = bytecode

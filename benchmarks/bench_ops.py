@@ -1,6 +1,6 @@
 """Every operation, forward and backward into the leaves, at 4 and at 32 x 64 elements: minigrad beside PyTorch, worst first.
 
-An operation is measured by being listed. `.venv/bin/python -m benchmarks.bench_ops gather scatter` measures those whose text
+To measure an operation, add it to the list. `.venv/bin/python -m benchmarks.bench_ops gather scatter` measures those whose text
 has one of these words.
 
 The limit: not slower than PyTorch, or twice its time where NumPy alone takes longer than PyTorch. What is over the limit
@@ -26,7 +26,7 @@ torch.set_num_threads(1)
 LIMIT, LIMIT_IF_NUMPY_IS_SLOWER = 1.0, 2.0
 
 # One operation per line, on the tensors that `arrays` makes. Statements before the result end in ";". After "|" comes
-# what NumPy alone needs: the forward pass, and where a derivative comes next, separated by a comma, that too. A line may
+# what NumPy alone computes: the forward pass and, after a comma, the derivative, if it is measured. A line may
 # go on after a backslash. `S(x)` is the sum of each row, kept as a column.
 OPERATIONS = """
     # arithmetic
@@ -282,7 +282,7 @@ SIZES = {"4": ((2, 2), (1, 2, 2), 2), "32x64": ((32, 64), (2, 32, 32), 32)}
 
 
 def arrays(size: str) -> dict[str, np.ndarray]:
-    """What the operations are done on. Those that are not in CONSTANTS are leaves with a gradient."""
+    """The arrays that the operations use. Those that are not in CONSTANTS become leaves with a gradient."""
     rng = np.random.default_rng(0)
     shape, batch, n = SIZES[size]
     rows, columns = shape
@@ -300,7 +300,7 @@ def arrays(size: str) -> dict[str, np.ndarray]:
     found["m"][:, 0], found["m"][0, 0] = True, False
     found["i"], found["j"] = rng.permutation(rows), rng.integers(0, columns, rows)
     found["t"], found["index"] = rng.integers(0, columns, rows), np.argsort(rng.random(shape), axis=1)
-    found["t"][0] = 0  # not all are the class that ignore_index leaves out
+    found["t"][0] = 0  # at least one target is not the class that ignore_index leaves out
     return found
 
 
@@ -332,7 +332,7 @@ def function(text: str, scope: dict[str, object]) -> Callable[[], object]:
 
 
 def forward_and_backward(T: ModuleType, text: str, values: dict[str, np.ndarray]) -> Callable[[], object]:
-    """One call computes and, where the result has a gradient, goes back into the leaves."""
+    """A function that runs the forward pass and, if the result requires grad, the backward pass into the leaves."""
     scope = {
         name: T.tensor(array, requires_grad=name not in CONSTANTS)
         for name, array in values.items()
@@ -385,7 +385,7 @@ def row_sums(x: np.ndarray) -> np.ndarray:
 
 
 def split(text: str) -> list[str]:
-    """At the commas that are not in brackets."""
+    """Split at the commas that are not in brackets."""
     parts, depth = [""], 0
     for c in text:
         depth += (c in "([") - (c in ")]")

@@ -1,9 +1,9 @@
 """The first picture of a PyTorch model, beside torchviz and torchlens, for 30 to 3,000 nodes.
 
-viz: `viz.draw(loss).svg`, as it comes (large models folded), and `view="functions", fold=False`, every node. torchviz:
+viz: `viz.draw(loss).svg`, by default (large models folded), and `view="functions", fold=False`, every node. torchviz:
 `make_dot`, laid out by the same Graphviz, since its own needs the program `dot`. torchlens: `trace(model, x)` alone, which
-runs the model; its drawing needs `dot` and is not counted. Each picture is the first: no layout is remembered. The time is
-the clock's, as Graphviz may run in a process of its own; the median of rounds in turn.
+runs the model; its drawing needs `dot` and is not counted. Each picture is the first: no layout is remembered. Times are
+on the clock, as Graphviz may run in a separate process; medians of rounds in which the tools take turns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from viz.picture.layout import IN_PROCESS, LayoutTooSlow, laid_out, render
 
 torch.set_num_threads(1)
 LAYERS = {30: 5, 300: 50, 3_000: 500}  # nodes -> layers of a perceptron, six nodes each
-PATIENCE = 20.0  # seconds of Graphviz
+PATIENCE = 20.0  # seconds that Graphviz may take
 
 
 def model(layers: int) -> torch.nn.Module:

@@ -27,7 +27,7 @@ from matplotlib import pyplot
 torch.set_num_threads(1)
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
 PICTURE = Path(__file__).with_name("size.svg")
-LIMIT = 2.0  # an operation among a million against one among a thousand: caches are small
+LIMIT = 2.0  # time per operation in a chain of a million over that in one of a thousand: caches are small
 
 
 def chain(T: ModuleType) -> Callable[[int], None]:

@@ -19,7 +19,7 @@ import minigrad
 from benchmarks.measure import compare
 
 torch.set_num_threads(1)
-MEAN, STEP, TWICE, SMALL = 0.75, 1.0, 0.8, 1.3  # limits: fractions of PyTorch's time
+MEAN, STEP, TWICE, SMALL = 0.75, 1.0, 0.8, 1.3  # limits, as fractions of PyTorch's time
 
 
 def chain(T: ModuleType) -> Callable[[], object]:

@@ -1,5 +1,5 @@
-"""How long `viz.draw` and `viz.step` take in Python: trace, layout and all that is sent to the page. What was laid out for
-one call is forgotten before the next, as if it were the first."""
+"""How long `viz.draw` and `viz.step` take in Python: trace, layout and all that is sent to the page. The cache of
+layouts is emptied before each call."""
 
 from __future__ import annotations
 

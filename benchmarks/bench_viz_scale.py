@@ -46,10 +46,10 @@ def net(layers):
     many = [m for _ in range(layers) for m in (torch.nn.Linear(4, 4), torch.nn.Tanh())]
     return torch.nn.Sequential(*many)(torch.randn(2, 4)).pow(2).mean()
 viz.step(net(2))"""
-LAYERS = {5: 70, 60: None, 590: 800}  # of nets of 27, 302 and 2,952 nodes; what their page may have, in kB
+LAYERS = {5: 70, 60: None, 590: 800}  # for 27, 302 and 2,952 nodes; the values limit the page, in kB
 FIRST = {60: 0.5, 590: 2.0}  # seconds until the first picture appears in JupyterLab
-MEDIAN, WORST = 16.0, 50.0  # ms, of a step
-STRETCHES, STRETCH = 6, 60  # of a long pass: how many pieces are walked, and the steps of each
+MEDIAN, WORST = 16.0, 50.0  # ms, limits of a step
+STRETCHES, STRETCH = 6, 60  # how many stretches of a long pass are walked, and the steps of each
 
 
 def mlp(layers: int) -> torch.Tensor:

@@ -4,7 +4,7 @@
     print(table)
     table["minigrad"].ratio      # 0.5: half of torch's time
 
-Taking turns, a change in the machine's load hits all alike; a ratio is the median over the rounds of the quotient
+Because they take turns, a change in the machine's load hits all alike; a ratio is the median over the rounds of the quotient
 within one round. The garbage collector runs before each round and is off within it.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from statistics import median
 
 ROUNDS = 15
-SAMPLE = 0.01  # seconds that one sample lasts at least: many calls of a quick contender
+SAMPLE = 0.01  # a sample lasts at least this many seconds: many calls of a quick contender
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ def compare(
     seconds: float = SAMPLE,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Table:
-    """Call each contender (a function without arguments) in turn, `rounds` times, each time for `seconds` at least.
+    """Call each contender (a function without arguments) in turn, `rounds` times, each time for at least `seconds`.
 
-    clock: time.process_time, for contenders that keep to one thread, does not count what others do on the machine.
+    clock: time.process_time, for contenders with one thread, does not count the work of other programs.
     """
     calls = {name: enough_calls(run, seconds, clock) for name, run in contenders.items()}
     samples: dict[str, list[float]] = {name: [] for name in contenders}

@@ -24,7 +24,7 @@ FIRST = (
     "size",
     "import",
 )  # what people ask first; the rest follows by name
-# in what bench_peers prints: a peer that gave up is below those that were measured
+# a pattern for what bench_peers prints; a peer that gave up is listed below those that were measured
 PICTURE = (
     r"picture, {} nodes(?=.*?viz\.draw +(\S+ \S+))(?=.*?torchviz +(more than \S+ s|\S+ \S+))"
     r"(?=.*?torchlens, without its picture +(\S+ \S+))"
@@ -113,7 +113,7 @@ REASONS = (
 
 
 class Both:
-    """A stream that writes to two: the terminal, and what is kept."""
+    """A stream that writes to two others: the terminal, and the text that is kept."""
 
     def __init__(self, *streams: TextIO):
         self.streams = streams
@@ -154,7 +154,7 @@ def machine() -> str:
 
 
 def section(name: str, text: str) -> str:
-    """One benchmark, folded: what it is, in its own words, and what it printed."""
+    """One benchmark, folded: its docstring, and what it printed."""
     says = inspect.getdoc(import_module(f"benchmarks.bench_{name}")) or ""
     first, _, more = says.partition("\n\n")
     picture = f"![{name}]({name}.svg)\n\n" if (FOLDER / f"{name}.svg").exists() else ""

@@ -1,5 +1,5 @@
-"""What every file may use: `check` raises errors, with the names that messages have for classes, dtypes and nodes;
-dimensions, and types of several results. messages.py has the long texts."""
+"""Helpers for every file: `check` raises errors; names of classes, dtypes and nodes in messages; dimensions, and types
+for several results. messages.py has the long texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check(holds: bool, message: str, *values: object, error: type[Exception] = R
 def full_name(kind: type) -> str:
     """The name of a class in PyTorch's messages: 'list', 'Tensor', but 'numpy.ndarray', which is compiled."""
     if kind.__module__.split(".")[0] == __package__ and kind.__name__ in ("Size", "device", "dtype"):
-        return f"torch.{kind.__name__}"  # compiled there
+        return f"torch.{kind.__name__}"  # compiled in PyTorch
     compiled = not kind.__flags__ & 1 << 9  # Python's own flag for classes made by a class statement
     return f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.") if compiled else kind.__name__
 
@@ -39,7 +39,7 @@ def short_name(node: object) -> str:
 
 
 def modified_error(array: np.ndarray, maker: object, output_nr: int, now: int, then: int) -> RuntimeError:
-    """PyTorch's complaint about a saved tensor that was written to."""
+    """PyTorch's error for a saved tensor that was written to."""
     kind = dtypes.of_numpy(array.dtype).tensor_type
     made_by = "" if maker is None else f", which is output {output_nr} of {short_name(maker)},"
     hint = messages.MODIFIED_THERE if anomaly.on else messages.MODIFIED_HINT
@@ -55,7 +55,7 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 
 def return_type(name: str, fields: Sequence[str]) -> type[tuple]:
-    """A type of several results, such as torch.return_types.max: a named tuple that prints each on a separate line."""
+    """A type for several results, such as torch.return_types.max: a named tuple that prints each on a separate line."""
 
     def text(results: tuple) -> str:
         lines = [f"{n}={value!r}" for n, value in zip(fields, results, strict=True)]

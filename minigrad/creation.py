@@ -63,7 +63,7 @@ def tensor(
 
 
 def array_of(data: Any, dtype: dtype | None) -> ndarray:
-    """A new array with the values of `data`, of the dtype that PyTorch would choose unless one is given."""
+    """A new array with the values of `data`, in the given dtype, or else the one that PyTorch would choose."""
     if isinstance(data, (ndarray, np.generic)):
         array = checked_array(np.asarray(data))
         return np.array(array, array.dtype if dtype is None else dtypes.to_numpy(dtype), order="C")
@@ -85,7 +85,7 @@ def array_of(data: Any, dtype: dtype | None) -> ndarray:
 
 
 def bare(data: Any, result: set[np.dtype]) -> Any:
-    """`data` with arrays instead of tensors; `found` gets the dtypes of all numbers. Raises PyTorch's errors."""
+    """`data` with arrays instead of tensors; `result` collects the dtypes of all numbers. Raises PyTorch's errors."""
     if isinstance(data, SEQUENCES[:3]):
         check(not (data and isinstance(data[0], str)), "too many dimensions 'str'", error=ValueError)
         return [bare(v, result) for v in data]
@@ -135,10 +135,10 @@ OPTIONS = list(inspect.signature(tensor).parameters.values())[1:]  # dtype, devi
 
 
 def factory(make: Callable[..., ndarray], name: str | None = None) -> Callable[..., Tensor]:
-    """`make(..., dtype)`, which gives an array, as a public function that returns a leaf and has PyTorch's options.
+    """Turn `make(..., dtype)`, which returns an array, into a public function that returns a leaf and has PyTorch's options.
 
-    The dtype is NumPy's: the requested one, or that of the tensor that is `make`'s first argument, or the default; None if
-    `make` finds it itself.
+    `make` gets a NumPy dtype: the requested one, else that of the tensor given as first argument, else the default; None if
+    `make` infers it.
     """
     parameters = dict(inspect.signature(make).parameters)
     infers, first = parameters.pop("dtype").default is None, next(iter(parameters.values()))
@@ -175,7 +175,7 @@ def shape_of(name: str, lengths: tuple, size: object = None) -> tuple[int, ...]:
 
 
 def filled(name: str, fill: Callable[[tuple, np.dtype], ndarray], what: str) -> tuple[Callable, Callable]:
-    """`zeros` and `zeros_like`, which make what `fill(shape, dtype)` gives."""
+    """`zeros` and `zeros_like`, with the array that `fill(shape, dtype)` makes; also adds `new_zeros`."""
 
     def sized(*lengths: object, size: tuple | None = None, dtype: np.dtype) -> ndarray:
         return fill(shape_of(name, lengths, size), dtype)
@@ -239,7 +239,7 @@ def scalar_tensor(s: float, *, dtype: dtype | None = None) -> Tensor:
 
 
 def as_tensor(data: Any, dtype: dtype | None = None, device: object = None) -> Tensor:
-    """`data` as a tensor: itself if it is one of this dtype, sharing the memory of an array if that is possible."""
+    """`data` as a tensor: unchanged if it is a tensor of this dtype; shares an array's memory if possible."""
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, ndarray) and (dtype is None or dtypes.to_numpy(dtype) == data.dtype):
@@ -253,7 +253,7 @@ asarray = as_tensor  # its NumPy name
 
 
 def arange_to(end: float, *, dtype: np.dtype | None = None) -> ndarray:
-    """The numbers 0, 1, ... below `end`: integers if it is one."""
+    """The numbers 0, 1, ... below `end`: integers if `end` is one."""
     return arange_between(0, end, dtype=dtype)
 
 
@@ -262,7 +262,7 @@ def arange_between(start: float, end: float, step: float = 1, *, dtype: np.dtype
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
     target = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())
-    if target == np.int64:  # PyTorch truncates the fractions first; for shorter integers, after counting
+    if target == np.int64:  # PyTorch truncates fractions first, but for shorter integers after counting
         start, end, step = int(start), int(end), int(step)
     check(step != 0, "step must be nonzero")
     check((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")

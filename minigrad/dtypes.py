@@ -70,7 +70,7 @@ def to_numpy(given: object) -> np.dtype:
 
 
 def require(kinds: str, kernel: str, numpy_dtype: np.dtype) -> None:
-    """Raise PyTorch's error for a dtype that an operation does not take. kinds: those that it takes, as NumPy's letters."""
+    """Raise PyTorch's error for a dtype that an operation does not take. kinds: NumPy's letters for those it takes."""
     if numpy_dtype.kind not in kinds:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{word(numpy_dtype)}'")
 

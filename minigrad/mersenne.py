@@ -28,12 +28,12 @@ class Generator:
             raise ValueError("Overflow when unpacking long long")
         self._seed = seed & 0xFFFF_FFFF
         self.__dict__.pop("_twister", None)
-        self.spare: float | None = None  # the second of a pair of normal numbers, of which one was asked for
+        self.spare: float | None = None  # the second of a pair of normal numbers, if only one was asked for
         return self
 
     @functools.cached_property
     def _twister(self) -> np.random.MT19937:
-        """The source of 32-bit words, made for the first number: a program that draws none need not load numpy.random."""
+        """The source of 32-bit words, made for the first draw: other programs need not load numpy.random."""
         words = np.random.MT19937()
         words._legacy_seeding(self._seed)
         return words
@@ -47,7 +47,7 @@ class Generator:
         self._twister.state, self.spare = state
 
     def words(self, count: int, double: bool = False) -> np.ndarray:
-        """`count` words of 32 bits, or of 64, each made of two: the high one first. As uint64."""
+        """`count` words of 32 bits or, if `double`, of 64 bits, each made of two, the high one first; as uint64."""
         if not double:
             return self._twister.random_raw(count)
         high, low = self._twister.random_raw(2 * count).reshape(count, 2).T
@@ -102,7 +102,7 @@ class Generator:
 
 
 def _box_muller(uniform: np.ndarray) -> np.ndarray:
-    """Turn blocks of 16 uniform numbers into normal ones: eight radii, eight angles, their cosines, then their sines."""
+    """Turn blocks of 16 uniform numbers into normal ones: eight give radii, eight angles; first cosines, then sines."""
     radius, angle = uniform.reshape(-1, 2, BLOCK // 2).transpose(1, 0, 2)
     radius = np.sqrt(-2 * np.log(1 - radius))
     angle = uniform.dtype.type(2.0 * math.pi) * angle

@@ -87,7 +87,7 @@ def missing_error(path: str, name: str) -> MissingError | None:
 
 def argument(name: str, message: str, place: str = "") -> str | None:
     """The sentence for a TypeError about an argument that PyTorch's function of this name accepts; None if it does not accept
-    it. message: that of the error, from Python or `Signature.bind`. place: where the function is; by default anywhere."""
+    it. message: the error's text, from Python or `Signature.bind`. place: where the function is (default: anywhere)."""
     unknown, wrong, many = (re.search(pattern, message) for pattern in (UNKNOWN, WRONG_KIND, TOO_MANY))
     known = functions().get(name, [])
     bound = "__init__()" in message  # Python counts the object as an argument
@@ -151,7 +151,7 @@ def module_attributes(module: str, public: Iterable[str], homes: Mapping[str, st
 
 
 class Missing:
-    # An attribute that only PyTorch's class has. A `__getattr__` on Tensor would make every attribute a tenth slower.
+    # An attribute that only PyTorch's class has. A `__getattr__` on Tensor would make every attribute access a tenth slower.
 
     __slots__ = ("name", "path")
     __doc__ = property(lambda self: str(missing_error(self.path, self.name)))  # shown by help()
@@ -185,7 +185,7 @@ class SaysWhatIsMissing:
 
 
 def of_class(cls: type, name: str) -> MissingError | None:
-    """The error for an attribute of PyTorch's class of the same name, or of one of its bases; None if there is none."""
+    """The error for an attribute that PyTorch's class of the same name, or a base of it, has; None if neither has it."""
     results = [missing_error(CLASSES[base], name) for base in ours(cls) if base in CLASSES]
     return next(filter(None, results), None)
 
@@ -196,7 +196,7 @@ def ours(cls: type) -> list[str]:
 
 
 def answering(run: Callable, place: str, name: str = "") -> Callable:
-    """Wrap a function: TypeErrors about arguments that PyTorch accepts get a clear message. No name: it is an `__init__`."""
+    """Wrap a function: TypeErrors about arguments that PyTorch accepts get a clear message. No `name`: for `__init__`."""
 
     @functools.wraps(run)
     def call(*args, **kwargs):

@@ -16,7 +16,7 @@ DIGITS, SUMMARY, EDGE, WIDTH = 4, 1000, 3, 80  # more elements than SUMMARY: EDG
 
 
 def _writer(shown: np.ndarray) -> tuple[Callable[[float], str], int]:
-    """How each element is written, and how wide: as wide as the widest element shown, not counting zeros and NaN."""
+    """A function that writes one element, and its width: that of the widest one shown, except floats that are 0, inf or NaN."""
     spec, point, width = "", "", 1
     if shown.dtype.kind == "f":
         spec, point, shown = ".0f", ".", shown[np.isfinite(shown) & (shown != 0)]
@@ -52,8 +52,8 @@ def _nested(shown: np.ndarray, lengths: tuple[int, ...], indent: int, write: Cal
 def tensor_repr(array: np.ndarray, default_dtype: np.dtype, *marks: str) -> str:
     """`tensor([1., 2.], grad_fn=<AddBackward0>)`: the whole printed form.
 
-    The dtype appears only where the digits do not show it: not for `default_dtype`, int64 and bool, except that an empty
-    tensor has no digits that show it.
+    The dtype is left out where the digits show it: for `default_dtype`, int64 and bool. An empty tensor has no digits, so
+    that only `default_dtype` is left out.
     """
     if array.dtype != default_dtype and (array.size == 0 or array.dtype not in (np.int64, np.bool_)):
         marks = (f"dtype=torch.{array.dtype.name}", *marks)

@@ -17,7 +17,7 @@ from .ops.shape import common_shape
 from .ops.table import function, method
 from .tensor import Tensor
 
-# unlike PyTorch's, so that a lesson prints the same numbers each time it is run
+# seeded, unlike PyTorch's, so that a lesson prints the same numbers each time it is run
 default_generator = Generator().manual_seed(0)
 manual_seed = default_generator.manual_seed
 get_rng_state, set_rng_state = default_generator.get_state, default_generator.set_state
@@ -34,7 +34,7 @@ def rng(generator: Source = None) -> Generator:
 
 
 def floating(wanted: np.dtype, kernel: str) -> np.dtype:
-    """The dtype. Raises PyTorch's error unless it is a floating point one."""
+    """`wanted` itself. Raises PyTorch's error unless it is a floating point dtype."""
     dtypes.require("f", kernel, wanted)
     return wanted
 
@@ -140,7 +140,7 @@ def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: S
 
 @function("torch")
 def normal(mean: object, std: object = 1.0, size: tuple | None = None, *, generator: Source = None) -> Tensor:
-    """Normally distributed numbers: with one mean and standard deviation and a `size`, or with those in tensors."""
+    """Normally distributed numbers: with a mean, a standard deviation and a `size`, or with means or deviations in tensors."""
     for name, value in (("mean", mean), ("std", std)):
         message = "normal(): argument '{}' must be Tensor or Number, not {}"
         check(isinstance(value, (Tensor, int, float)), message, name, type(value), error=TypeError)
@@ -178,7 +178,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Source = None
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Source = None
 ) -> Tensor:
-    """`num_samples` indices for each row of weights, drawn with the probability that the weights give them: int64.
+    """`num_samples` int64 indices for each row of weights, drawn with probabilities proportional to the weights.
 
     `replacement` is supported only for a single sample. Raises RuntimeError for weights that are negative or not finite, and
     for more samples than weights.
@@ -196,7 +196,7 @@ def multinomial(
     possible = ((weights >= 0) & (weights < np.inf)).all()
     check(possible, "probability tensor contains either `inf`, `nan` or element < 0")
     check(weights.sum(-1).all(), "invalid multinomial distribution (sum of probabilities <= 0)")
-    # the largest weights, each divided by exponential noise
+    # take the largest after dividing each weight by exponential noise
     noise = -np.log1p(-rng(generator).random(weights.shape)).astype(weights.dtype)
     order = np.argsort(-(weights / noise), axis=-1, kind="stable")
     return new_leaf(np.ascontiguousarray(order[..., :num_samples]))

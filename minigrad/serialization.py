@@ -24,7 +24,7 @@ from .tensor import Tensor, wrap
 STRUCTURE = "structure"  # the name of the array that holds the JSON text
 File = str | os.PathLike | BinaryIO
 JSON = (str, int, float, bool, type(None))
-CONTAINERS = {"list": list, "tuple": tuple, "ordered": OrderedDict, "dict": dict}  # the special dtypes first
+CONTAINERS = {"list": list, "tuple": tuple, "ordered": OrderedDict, "dict": dict}  # subclass first
 
 
 def save(obj: object, f: File) -> None:
@@ -33,7 +33,7 @@ def save(obj: object, f: File) -> None:
     Typical: `save(model.state_dict(), "model.npz")`. Raises TypeError for anything else, such as a whole model.
     A tensor that appears several times is one tensor after loading. Gradients and history are not saved.
     """
-    tensors: dict[int, tuple[int, Tensor]] = {}  # by id: its number, itself
+    tensors: dict[int, tuple[int, Tensor]] = {}  # by id: (number, tensor)
     structure, arrays, names, kinds = in_json(obj, "obj", tensors), {}, {}, []
     for number, t in tensors.values():
         name = names.setdefault(id(t._array), f"tensor_{number}")  # a shared array is stored once
@@ -72,7 +72,7 @@ def in_json(obj: object, where: str, tensors: dict[int, tuple[int, Tensor]]) -> 
 def load(f: File, map_location: object = None, *, weights_only: bool = True, mmap: object = None) -> object:
     """Read what `save` wrote. Nothing in the file is executed.
 
-    map_location is accepted for the CPU only; weights_only and mmap change nothing. Raises RuntimeError if the file was
+    map_location may only be the CPU; weights_only and mmap change nothing. Raises RuntimeError if the file was
     written by something else or is damaged.
     """
     if map_location is not None:
@@ -80,7 +80,7 @@ def load(f: File, map_location: object = None, *, weights_only: bool = True, mma
     data = f.read() if hasattr(f, "read") else Path(f).read_bytes()
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            # files written by save() have their true size
+            # save() does not compress: a small file cannot unpack to a huge one
             if any(info.compress_type != zipfile.ZIP_STORED for info in file.zip.infolist()):
                 raise ValueError("its parts are compressed")
             structure, arrays = json.loads(file[STRUCTURE].tobytes()), {n: file[n] for n in file.files}

@@ -90,7 +90,7 @@ class Tensor(TensorBase):
 
     @property
     def data(self) -> Tensor:
-        """The same memory without history, with a version counter of its own: autograd cannot see writes."""
+        """The same memory without history, with its own version counter: autograd ignores writes to it."""
         return wrap(self._array)
 
     @data.setter
@@ -103,7 +103,7 @@ class Tensor(TensorBase):
         return wrap(array)  # NumPy's functions of a tensor return a tensor: `np.sin(x)`
 
     def __hash__(self) -> int:
-        return id(self)  # `==` compares elements, so identity is what makes a dictionary key
+        return id(self)  # `==` compares elements, so dictionaries tell tensors apart by identity
 
     def __reduce_ex__(self, protocol: int) -> tuple:
         kind = Tensor if self.is_inference() else type(self)
@@ -131,9 +131,9 @@ class Tensor(TensorBase):
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Start or stop tracking, in place. Returns self.
+        """Set whether operations on this tensor are recorded, in place. Returns self.
 
-        Raises RuntimeError for integers, for results of operations (turning off) and for inference tensors.
+        Raises RuntimeError for integers and inference tensors, and for False on the result of an operation.
         """
         check(isinstance(requires_grad, bool), messages.FLAG_TYPE, type(requires_grad), error=TypeError)
         if requires_grad:

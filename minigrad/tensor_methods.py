@@ -87,7 +87,7 @@ class TensorBase:
         return self._array.dtype.kind == "f"
 
     def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
-        """Steps between neighbouring elements of each dimension, counted in elements."""
+        """The distance between neighbours along each dimension, counted in elements."""
         strides = tuple(s // self._array.itemsize for s in self._array.strides)
         return strides if dim is None else strides[wrap_dim(dim, len(strides))]
 
@@ -99,7 +99,7 @@ class TensorBase:
         return self._base is not None
 
     def data_ptr(self) -> int:
-        """The address of the first element: equal for tensors that share memory from the start."""
+        """The address of the first element: equal for tensors that begin at the same place in memory."""
         return self._array.__array_interface__["data"][0]
 
     # ------------------------------------------------------------------ its values: nothing here is recorded

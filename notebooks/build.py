@@ -73,7 +73,7 @@ def execute(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         kernel_name="python3",
         coalesce_streams=True,
         resources={"metadata": {"path": str(HERE)}},
-        extra_arguments=["--log-level=ERROR"],  # no warning that it is not encrypted
+        extra_arguments=["--log-level=ERROR"],  # no warning that the connection is not encrypted
     ).execute()
     return notebook
 
@@ -128,8 +128,8 @@ def comparable(text: str) -> str:
 
 
 def shown(outputs: list[nbformat.NotebookNode], count: int) -> list[nbformat.NotebookNode]:
-    """What cell `count` shows, normalised, without plots, and without the numbers and the program that a saved stepper
-    carries packed. Its picture and its repr remain, and so do those of a film of up to a hundred steps: after more, machines
+    """What cell `count` shows, normalised, without plots, and without the packed numbers and program of a saved
+    stepper. Its picture and its repr remain, and so do those of a film of up to a hundred steps: after more, machines
     that differ in the last digit of a float differ visibly."""
     outputs = copy.deepcopy(outputs)
     for output in outputs:

@@ -1,4 +1,4 @@
-"""Fixtures for every test: `torch`, the oracle, and `t`, minigrad and then torch. In CI nothing that should run may be skipped.
+"""Fixtures for all tests: `torch`, the oracle, and `t`, first minigrad and then torch. In CI no test may be skipped.
 
     def test_with_the_fixture(torch): ...
     def test_on_both(t): ...
@@ -8,7 +8,7 @@
 
 Tests that ask for torch, or have it as a parameter, get the marker `torch` automatically, and tests that ask for a browser
 the marker `browser`; one that takes more than two seconds of processor time is marked `long` by hand. `make test`
-leaves all three out by `-m "not long and not torch and not browser"`, and says so in one line; PyTorch cannot be imported
+leaves out all three with `-m "not long and not torch and not browser"`, and says so in one line; PyTorch cannot be imported
 then, so the run is the same on a machine that has it. Where PyTorch is not installed its tests are left out of every
 run, but not in CI: there they fail.
 """
@@ -32,7 +32,7 @@ from hypothesis import settings
 
 IN_CI = bool(os.environ.get("CI"))
 HAS_TORCH = importlib.util.find_spec("torch") is not None
-BROWSER = Path(__file__).parent / "browser"  # each test there asks for one
+BROWSER = Path(__file__).parent / "browser"  # each test there needs one
 LITE = Path(__file__).parent / "lite"  # checks of what `make lite` writes
 LEFT_OUT = {  # marker -> what the tests do, how to run them
     "long": ("take long", "make long"),
@@ -103,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="module", autouse=True)
 def _what_was_there_before_is_no_garbage() -> None:
-    """A test that collects garbage should only look through its own objects, not through the 9,000 tests and what earlier
+    """A test that collects garbage should only look through its own objects, not through thousands of tests and what earlier
     modules left."""
     gc.collect()
     gc.freeze()

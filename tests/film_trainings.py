@@ -422,7 +422,7 @@ def hinge_that_ends_at_zero(t: Any) -> viz.Film:
 
 @healthy()
 def equation(t: Any) -> viz.Film:
-    """A net that learns u' = -2u: the points, too, ask for gradients."""
+    """A net that learns u' = -2u: the points require grad, too."""
     net, x = mlp(t, 1, 16, 16, 1, act="Tanh"), t.linspace(0, 1, 32).reshape(32, 1).requires_grad_(True)
 
     def loss() -> Any:

@@ -130,7 +130,7 @@ def never_thawed() -> viz.Film:
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
     for step in range(30):
         if step == 5:
-            net[0].requires_grad = True  # of the module: that changes nothing
+            net[0].requires_grad = True  # sets an attribute of the module, which changes nothing
         optimizer.zero_grad()
         film.backward(F.cross_entropy(net(x), y))
         optimizer.step()

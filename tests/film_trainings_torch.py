@@ -103,7 +103,7 @@ def frozen_backbone() -> viz.Film:
 
 
 def variational() -> viz.Film:
-    """It learns the mean of noise and no more: the loss falls by a tenth and stays there."""
+    """The net can learn only the mean of the noise: the loss falls by a tenth and stays there."""
     x, encode, decode = torch.rand(64, 12), nn.Linear(12, 8), nn.Linear(4, 12)
 
     def loss() -> torch.Tensor:

@@ -79,7 +79,7 @@ def warm_up_of_tied_weights(t: Any) -> viz.Film:
 
 @healthy
 def two_optimizers_in_turn(t: Any) -> viz.Film:
-    """Body and head of one net, each with an optimizer that steps every second time."""
+    """Body and head of one net, each with its own optimizer; they step alternately."""
     (x, y), body, head, film = blobs(t), mlp(t, 8, 16, 16), t.nn.Linear(16, 4), viz.film()
     optimizers = [t.optim.SGD(body.parameters(), lr=0.2), t.optim.Adam(head.parameters(), lr=1e-2)]
     for step in range(60):
@@ -108,7 +108,7 @@ def curriculum_of_longer_sequences(t: Any) -> viz.Film:
 
 @healthy
 def resumed_from_a_checkpoint(t: Any) -> viz.Film:
-    """Trained, saved, loaded into a new model with a new optimizer, and trained on, in one film."""
+    """Trained, saved, loaded into a new model with a new optimizer, and trained further, in one film."""
     (x, y), film, saved = blobs(t), viz.film(), None
     for _ in range(2):
         model = mlp(t, 8, 16, 4)
@@ -354,7 +354,7 @@ def sum_over_a_large_batch(t: Any) -> viz.Film:
 
 @ill("eval")
 def never_back_in_training_mode(t: Any) -> viz.Film:
-    """A model is loaded and tried in eval mode, and then trained on."""
+    """A model is loaded and tried in eval mode, and then trained further without train()."""
     (x, y), t_nn = blobs(t), t.nn
     model = t_nn.Sequential(
         t_nn.Linear(8, 16), t_nn.BatchNorm1d(16), t_nn.ReLU(), t_nn.Dropout(), t_nn.Linear(16, 4)
@@ -371,7 +371,7 @@ def weight_decay_of_ten(t: Any) -> viz.Film:
 
 @ill("missing")
 def classes_chosen_before_the_loss(t: Any) -> viz.Film:
-    """argmax is piecewise constant: the loss of its result depends on the last bias only."""
+    """argmax is piecewise constant, so the parameters of the model get no gradient, only `scale` does."""
     (x, y), model, scale, film = blobs(t), mlp(t, 8, 16, 4), t.ones(1, requires_grad=True), viz.film()
     optimizer = t.optim.SGD([*model.parameters(), scale], lr=0.01)
     for _ in range(25):

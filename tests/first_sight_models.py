@@ -76,7 +76,7 @@ def experts(torch):
 
 
 def sparse_experts(torch):
-    """Layers with two results: what leaves one besides its output goes into the loss."""
+    """Layers with two results: the second result of each goes into the loss."""
     nn = torch.nn
 
     class Layer(nn.Module):
@@ -110,7 +110,7 @@ def sparse_experts(torch):
 
 
 def frozen_llama(torch):
-    """Only the norms learn: what a frozen layer makes is recognised by its position. A norm by hand, its weight read first."""
+    """Only the norms learn: a frozen layer's output is known by its position. The hand-written norm reads its weight first."""
     nn = torch.nn
 
     class RMSNorm(nn.Module):
@@ -174,7 +174,7 @@ def cell(torch):
 
 
 def critic(torch):
-    """A discriminator that is called twice: each call has a loss of its own."""
+    """A discriminator that is called twice: each call has its own loss."""
     nn = torch.nn
     netD = nn.Sequential(
         nn.Linear(4, 8), nn.LeakyReLU(0.2), nn.Linear(8, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1)
@@ -200,7 +200,7 @@ def physics(torch):
 
 
 def temporal(torch):
-    """A weight that is computed from two parameters of a part of the layer that uses it."""
+    """A weight that is computed from two parameters, which are in a submodule of the layer that uses it."""
     nn = torch.nn
 
     class Block(nn.Module):
@@ -216,7 +216,7 @@ def temporal(torch):
 
 
 def triplet(torch):
-    """The model runs once, the only module in it three times."""
+    """The model runs once, and the only module in it runs three times."""
     nn = torch.nn
 
     class Triplet(nn.Module):
@@ -282,7 +282,7 @@ def pooled(torch):
 
 
 def lagrangian(torch):
-    """Each row of second derivatives is one pass, though the engine works out a formula with functions of the forward pass."""
+    """Each row of second derivatives is one pass, although some formulas in it are computed by forward functions."""
     nn = torch.nn
     net = nn.Sequential(nn.Linear(4, 8), nn.Softplus(), nn.Linear(8, 8), nn.Softplus(), nn.Linear(8, 1))
     q, v = torch.randn(2, 6, 2).unbind()
@@ -295,7 +295,7 @@ def lagrangian(torch):
 
 
 def energies(torch):
-    """The parts of a model say in which of its calls they are."""
+    """Each part of a model says to which of the model's calls it belongs."""
     nn, F = torch.nn, torch.nn.functional
 
     class Energy(nn.Module):
@@ -312,7 +312,7 @@ def energies(torch):
 
 
 def chosen_experts(torch):
-    """Functions that choose between the parts of a module and add up their results are no boxes of their own."""
+    """Functions that choose between the parts of a module and add up their results get no boxes of their own."""
     nn, F = torch.nn, torch.nn.functional
 
     class Mixture(nn.Module):

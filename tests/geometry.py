@@ -53,7 +53,7 @@ def faults(svg: str) -> list[str]:
     """Every arrow that passes under another's label or over a caption, turns sharply, or whose label is far from it."""
     found, every, groups = [], arrows(svg), list(ET.fromstring(svg).iter(f"{SVG}g"))
     lines = [i for i, group in enumerate(groups) if group.find(f"{SVG}path[@class='line']") is not None]
-    plates = [  # with its own background, and painted after the arrows
+    plates = [  # captions with a background of their own, painted after the arrows
         (*group.itertext(), group.find(f"{SVG}text").get("x"))
         for group in groups[max(lines, default=0) :]
         if group.get("class") == "over" and group[0].tag == f"{SVG}rect" and group[0].get("fill")

@@ -36,7 +36,7 @@ def numbers(tensor: Any) -> np.ndarray | None:
     if "bfloat16" in str(tensor.dtype):
         tensor = tensor.float()
     torch = hasattr(tensor, "resolve_conj")
-    return np.array(tensor.numpy(force=True) if torch else tensor.numpy())  # also of a lazy tensor
+    return np.array(tensor.numpy(force=True) if torch else tensor.numpy())  # works for a lazy tensor, too
 
 
 def seen_by_hooks(result: Any, leaves: dict, given: list | None = None) -> list[Fired]:

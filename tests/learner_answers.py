@@ -1,7 +1,7 @@
 """Answers as people give them, in addition to those that the lessons list, to test the replies.
 
-Under the id of its exercise each answer of learner_answers.txt has a line, or several with ` :: ` on the last, as in the
-lessons (exercises/answer_table.py). No sentence is repeated here, so that one can be improved where it is written:
+In learner_answers.txt each answer is below the id of its exercise: one line, or several with ` :: ` on the last, as in the
+lessons (exercises/answer_table.py). No reply is repeated here, so each can be improved where it is written:
 
     code ::                   a wrong answer that is not listed: it must be rejected
     code :: as other code     its reply is the one that the other answer gets
@@ -99,7 +99,7 @@ def read(text: str) -> list[Answer]:
 
 
 def by_belief(exercise: Exercise) -> Iterator[tuple]:
-    """Wrong answers that follow from averaging, counting twice, forgetting, and mistaking None for zero, part by part."""
+    """Wrong answers, part by part: averaged, counted twice, forgotten, with the wrong sign, 0 for None, None for a number."""
     if not exercise.typed:
         return
     for name, right in zip(exercise.names, exercise.reference, strict=True):
@@ -127,7 +127,7 @@ def by_belief(exercise: Exercise) -> Iterator[tuple]:
 
 
 def every_wrong_answer() -> Iterator[tuple[Exercise, tuple]]:
-    """All of the above, and all that the exercises list."""
+    """Every wrong answer from `by_belief` and from the lists of the exercises."""
     for number in lessons.numbers():
         for exercise in lessons.exercises(number).values():
             for wrong in exercise.wrong:

@@ -89,7 +89,7 @@ def one_kernel(**environment: str) -> Iterator[KernelManager]:
 
 
 def run_in(kernel: KernelManager, notebook: nbformat.NotebookNode, before: str = "") -> nbformat.NotebookNode:
-    """Run every cell in a used kernel, after clearing its variables; ``before``: code to run then."""
+    """Run every cell in a used kernel, after clearing its variables; ``before``: code to run first."""
     begin = new_code_cell(f"%reset -f\n{before}")
     notebook.cells.insert(0, begin)
     client = NotebookClient(notebook, timeout=120, km=kernel, coalesce_streams=True)

@@ -14,7 +14,7 @@ import viz
 def class_and_instance(t: Any) -> Any:
     class Net(t.nn.Module):
         def __init__(self):
-            half = self  # a name for what is not built yet
+            half = self  # a name for an object whose __init__ has not run yet
             super().__init__()
             self.inner = t.nn.Linear(2, 1)
             assert half is self
@@ -226,7 +226,7 @@ def exported(t: Any) -> Any:
 
 
 def traced_by_fx(t: Any) -> Any:
-    """A tracer must record what the program does, and nothing of ours."""
+    """A tracer must record what the program does, and no operation of viz."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
     made = make_fx(lambda x: (x * 2).sin())(t.ones(2))
@@ -246,7 +246,7 @@ def compiled_backward(t: Any) -> Any:
 
 
 def dispatched(t: Any) -> Any:
-    """A mode that sees every operation must see only those of the program."""
+    """A mode that sees every operation must see only the program's own."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     seen = []
@@ -445,7 +445,7 @@ def two_outputs(t: Any) -> Any:
 
     a, b = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True)
     product, total = Two.apply(a, b)
-    total.sum().backward()  # the other is not used
+    total.sum().backward()  # the other output is not used
     return product, total, a.grad, b.grad
 
 

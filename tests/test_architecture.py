@@ -161,7 +161,7 @@ def test_each_extra_is_for_one_thing_and_make_test_needs_no_browser():
         for path in MODULES
         if any(
             isinstance(node, ast.Import | ast.ImportFrom) and "playwright" in ast.unparse(node)
-            for node in tree_of(path).body  # at import; inside a function it is imported when that is called
+            for node in tree_of(path).body  # only top-level imports run at import
         )
     ]
     assert driving and all(name.startswith(("tests/browser/", "tools/")) for name in driving)

@@ -54,8 +54,8 @@ def test_the_cells_say_it():
 
 
 def test_a_sentence_is_not_teaching():
-    """Each item but the motivations is shown, in each of its lessons, by a cell that computes or draws, or asked for by an
-    exercise or a prediction."""
+    """Except for the motivations, each item is shown in each of its lessons by a cell that computes or draws, or is asked for
+    by an exercise or a prediction."""
     only_said = []
     for number in with_items:
         cells = {cell.id: cell for cell in read(BY_NUMBER[number]).cells}

@@ -78,7 +78,7 @@ def test_imports_between_packages_make_no_circle():
 
 
 def test_what_the_docs_say_is_written_by_hand_is_that_long():
-    """Within a tenth: `python -m tools.readme` counts again."""
+    """To within 10 %; `python -m tools.readme` counts again."""
     rows = readme.COUNT.findall(readme.BY_HAND.read_text(encoding="utf-8"))
     assert len(rows) > 15
     wrong = [

@@ -199,7 +199,7 @@ def loop(*, cut: bool, optimized: bool = True, clear: bool = True, dead: bool = 
 
 
 def test_question_12_prints_what_such_a_loop_prints():
-    """Its table: with a rate of 0.1 the last layer's gradient shrinks by 0.4 a step."""
+    """Its table: with a learning rate of 0.1 the last layer's gradient shrinks by 0.4 per step."""
     rows = re.findall(r"^\| \d \| None \| ([\d.]+) \| 0 \| ([\d.]+) \|$", TITLED[12], re.M)
     shown = [(float(gradient), float(moved)) for gradient, moved in rows]
     assert len(shown) == 3
@@ -259,7 +259,7 @@ def test_each_letter_of_a_question_is_in_the_text_and_has_its_own_reply(number, 
         card = Exam().answer(number, letter)
         assert card.state == ("correct" if letter == question.right else "try again")
         replies.add(card.text)
-        by_text = Exam().answer(number, option.replace("`", ""))  # the option's own text will do
+        by_text = Exam().answer(number, option.replace("`", ""))  # the text counts as its letter
         assert by_text.text == card.text
     assert len(replies) == len(listed)
 

@@ -52,7 +52,7 @@ def judged_once(monkeypatch):
 
     def verdict(exercise, answers):
         key = exercise.id, *map(id, answers)
-        if key not in JUDGED:  # kept with the answers, so that no other gets their id
+        if key not in JUDGED:  # keep the answers alive, so that their ids are not reused
             JUDGED[key] = answers, judge(exercise, answers)
         return JUDGED[key][1]
 
@@ -124,7 +124,7 @@ def test_a_prediction_is_noted_and_answered_by_its_thought():
     assert not failed, "\n".join(failed)
 
 
-# pictures are drawn where the lessons run as they stand
+# other tests run the lessons with their pictures
 NO_PICTURES = """\
 shown = get_ipython().display_formatter
 shown.active_types = ["text/plain"]

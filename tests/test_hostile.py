@@ -95,7 +95,7 @@ def test_a_file_that_is_none_of_ours_is_refused_and_not_executed(name, tmp_path)
 
 
 def test_any_damage_to_a_file_is_noticed_or_harmless(tmp_path):
-    """A flipped bit anywhere gives the same object, or the one error."""
+    """A flipped bit anywhere gives the same object, or the expected error."""
     kept = io.BytesIO()
     torch.save({"w": torch.arange(4.0), "n": [1, "two"]}, kept)
     whole, chance = kept.getvalue(), random.Random(0)
@@ -113,7 +113,7 @@ def test_any_damage_to_a_file_is_noticed_or_harmless(tmp_path):
     assert refused > 100
 
 
-WRITERS = {  # what is prepared while there is space, then what writes
+WRITERS = {  # what to prepare while there is space, and what writes the file
     "save": ("", "minigrad.save({'w': minigrad.zeros(20_000)}, path)", ".npz"),
     "picture": ("drawing = viz.draw(loss); drawing.svg", "drawing.save(path)", ".svg"),
     "page": ("stepper = viz.step(loss)", "stepper.save(path)", ".html"),
@@ -179,7 +179,7 @@ def test_progress_that_cannot_be_written_is_remembered_while_the_session_lasts(t
 
 @contextmanager
 def interrupted(after: float) -> Iterator[None]:
-    """Ctrl+C, so many seconds from now."""
+    """Ctrl+C after this many seconds."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -232,7 +232,7 @@ JOBS: dict[str, Callable[[torch.Tensor], object]] = {
     "record": recorded,
     "film": filmed,
 }
-NODES = {"backward": 5_000, "step": 100, "record": 1, "film": 300}  # "record" makes its own
+NODES = {"backward": 5_000, "step": 100, "record": 1, "film": 300}  # "record" makes its own graph
 
 
 @pytest.mark.long
@@ -245,7 +245,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
     _, loss = chain(NODES[name])
     started = time.perf_counter()
     JOBS[name](loss)
-    took = time.perf_counter() - started  # the first time takes longest, so some are not interrupted
+    took = time.perf_counter() - started  # the first run is the slowest, so some later ones end in time
     for _ in range(25):
         _, loss = chain(NODES[name])
         try:
@@ -254,7 +254,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
         except KeyboardInterrupt:
             stopped += 1
         assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
-        # Python may deliver it between the return of a call and the assignment of its result: one handle may be lost
+        # Python may raise it between the return of a call and the assignment of its result: one handle may be lost
         assert hooks_left(loss) <= 1
         assert dict(vars(torch.Tensor)) == methods
         x, loss = chain(5)  # the next pass is not disturbed
@@ -268,11 +268,11 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(name):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", ["step", "film"])
 def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
-    """Not at random moments: at each call and each line of the files that attach hooks, one after the other."""
+    """One interrupt at each call and each line of the files that attach hooks, instead of at random moments."""
     hanging = ("read/hooks.py", "run/trace.py", "films/pass_hooks.py", "films/film.py")
     files = {str(Path(viz.__file__).parent / name) for name in hanging}
     _, loss = chain(1)
-    JOBS[name](loss)  # what is loaded when it is first needed
+    JOBS[name](loss)  # load what is imported on first use
     at, stopped = 0, True
     while stopped:
         at, stopped, left = at + 1, False, at

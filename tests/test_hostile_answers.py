@@ -189,8 +189,8 @@ def run_in(where, body):
 
 @pytest.mark.parametrize("where", ["main thread", "other thread"])
 def test_the_time_of_other_threads_is_not_that_of_the_answer(where):
-    """Other threads in the same kernel compute all the time; the answer waits for them, but gets its full time. One keeps the
-    interpreter's lock, for which waiting counts as idle (1.2 s of the 2.2 s allowed, with three of them on a busy machine)."""
+    """Other threads in the same kernel compute all the time; the answer waits for them, but gets its full time. One of them
+    holds the GIL; waiting for it counts as idle (1.2 s of the 2.2 s allowed, with three of them on a busy machine)."""
     over, seen = threading.Event(), []
 
     def neighbour(computes):
@@ -204,7 +204,7 @@ def test_the_time_of_other_threads_is_not_that_of_the_answer(where):
                 pass
             seen.append("finished")
 
-    hashes = functools.partial(hashlib.sha256, bytes(2**20))  # without the lock
+    hashes = functools.partial(hashlib.sha256, bytes(2**20))  # releases the GIL
     work = (hashes, hashes, lambda: sum(range(1000)))
     neighbours = [threading.Thread(target=neighbour, args=(computes,), daemon=True) for computes in work]
     for thread in neighbours:
@@ -218,7 +218,7 @@ def test_the_time_of_other_threads_is_not_that_of_the_answer(where):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no timer that interrupts")
 def test_a_call_that_loops_inside_of_c_is_reported_as_unstoppable(tmp_path):
-    """In words, with the learner's line, while it happens. (Then the process must be ended from outside.)"""
+    """The report comes while the call is running, and names the learner's line. (Then the process must be killed.)"""
     cell = tmp_path / "cell.py"
     cell.write_text("def f(x):\n    # forever\n    return sum(iter(int, 1))\n", encoding="utf-8")
     code = f"""
@@ -324,7 +324,7 @@ def test_a_time_limit_leaves_nothing_behind(where):
 
 
 def test_after_a_time_limit_in_a_thread_code_can_still_be_traced():
-    """An interruption taken back with None leaves a traced function of CPython 3.11 in an endless loop, and
+    """In CPython 3.11, an asynchronous exception withdrawn with None puts a traced function into an endless loop, and
     viz.record and viz.explore trace."""
     code = """
 import sys, threading
@@ -350,7 +350,7 @@ print(traced())
 
 @pytest.mark.parametrize("seconds", [0.05, 0.5])
 def test_a_thread_that_ends_inside_of_a_time_limit_leaves_code_that_can_be_traced(seconds):
-    """The same holds for an interruption of a thread that ends before it arrives (here one that is taken back)."""
+    """The same holds for an asynchronous exception whose thread ends before it is raised (here a withdrawn one)."""
     code = f"""
 import ctypes, sys, threading, time
 from exercises.limits import OutOfTime, time_limit
@@ -379,7 +379,7 @@ print(traced())
 """
     run = [sys.executable, "-c", code]
     done = subprocess.run(run, cwd=NOTEBOOKS, capture_output=True, text=True, timeout=60)
-    # nor is the sleeping one interrupted instead
+    # and the sleeping thread is not interrupted instead
     assert (done.stdout, done.stderr) == ("traced\n", "")
 
 

@@ -166,7 +166,7 @@ def test_what_a_learner_has_written_stays_and_the_new_lesson_comes_beside_it(pro
 
 
 def test_what_a_learner_wrote_in_the_project_itself_is_taken_over_as_theirs(project, tmp_path):
-    """Before there was a copy. Then git restores the original lesson, and later brings a newer one."""
+    """The learner wrote before there was a copy; then git restores the original lesson, and later brings a newer one."""
     mine, git = tmp_path / "mine", ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(project)]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "lessons"]):
         subprocess.run([*git, *words], check=True)
@@ -232,7 +232,7 @@ def test_a_new_lesson_that_was_thrown_away_or_taken_does_not_come_back(project, 
     new = (mine / NEW).read_text(encoding="utf-8")
     (mine / NEW).unlink()
     assert refresh(mine, project) == [] and not (mine / NEW).exists()
-    (mine / NAME).write_text(new, encoding="utf-8")  # taken in place of one's own
+    (mine / NAME).write_text(new, encoding="utf-8")  # the learner replaced their copy with it
     assert refresh(mine, project) == []
     change(project / NAME, "# 3. Better still")
     assert refresh(mine, project) == [] and source(mine / NAME) == "# 3. Better still"

@@ -29,7 +29,7 @@ def text_of(cell: nbformat.NotebookNode) -> str:
 
 @pytest.fixture(scope="module")
 def kernel():
-    # as the tests' own: two at a time, threads wait for each other
+    # one thread, as in the tests: they run two at a time, and more threads would wait for each other
     with one_kernel(OMP_NUM_THREADS="1") as manager:
         yield manager
 
@@ -43,7 +43,7 @@ def test_a_lesson_prints_the_same_with_torch(number, torch, kernel):
     assert "import minigrad as torch" in setup.source
     setup.source = setup.source.replace("import minigrad as torch", "import torch")
     ran = {cell.id: cell for cell in run_in(kernel, lesson).cells}
-    # the checks are made of minigrad: an unsolved exercise may say something else of torch
+    # the checks use minigrad: on an unsolved exercise they may give another reply with torch
     for cell in saved.cells:
         if cell.cell_type == "code" and cell.id in ran and not tagged(cell, "exercise"):
             assert text_of(ran[cell.id]) == text_of(cell), cell.id

@@ -35,7 +35,7 @@ def test_a_seed_names_its_mutants():
 def test_cheap_tests_come_first_and_each_function_of_tests_in_turn():
     seconds = {"a.py::t[1]": 0.1, "a.py::t[2]": 0.2, "b.py::u": 3.0, "c.py::v": 20.0, "d.py::w": 0.05}
     assert cheapest(iter(seconds), seconds) == ["d.py::w", "a.py::t[1]", "b.py::u", "a.py::t[2]"]
-    assert cheapest(iter(["c.py::v"]), seconds) == ["c.py::v"]  # one at least
+    assert cheapest(iter(["c.py::v"]), seconds) == ["c.py::v"]  # at least one
 
 
 def test_tests_in_a_file_named_after_the_changed_one_come_first():

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A project of its own, with one lesson: the new one. What is not changed is linked."""
+    """A separate project with one lesson, the new one. Unchanged files are links."""
     root = tmp_path_factory.mktemp("project")
     for name in ("minigrad", "viz", "tools", "docs", "pyproject.toml", "README.md"):
         (root / name).symlink_to(ROOT / name)

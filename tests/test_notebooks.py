@@ -140,7 +140,7 @@ def test_the_first_exercise_comes_soon(path):
 
 @each_lesson
 def test_no_text_gives_away_the_unseen_graph(path):
-    """Such as the block of PyTorch's prints with the same inputs, under the stepper."""
+    """No text may use the same inputs, as a block of PyTorch's prints might."""
     book = read(path)
     (unseen,) = (cell.source for cell in book.cells if cell.id == "unseen")
     text = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
@@ -153,7 +153,7 @@ def test_no_text_gives_away_the_unseen_graph(path):
 
 @each_lesson
 def test_it_ends_with_an_unseen_graph(path):
-    """Built, and then stepped with questions, before what people get wrong."""
+    """The graph is built and stepped with questions, before the section on what people get wrong."""
     cells = {cell.id: cell.source for cell in read(path).cells}
     ids = list(cells)
     assert ids.index("unseen") + 1 == ids.index("unseen-step") < ids.index("wrong")
@@ -182,13 +182,13 @@ def test_a_saved_stepper_shows_its_picture(path):
             assert any("image/svg+xml" in output.get("data", {}) for output in cell.outputs), cell.id
 
 
-# the text between the two reads the drawing, which shows another view
+# the text between the two discusses the drawing, which shows another view
 READ_FROM_THE_DRAWING = {"2 neuron-draw", "7b loss", "15 draw-g"}
 
 
 @each_book
 def test_no_graph_is_drawn_directly_above_its_stepper(path):
-    """The stepper opens with the same picture. What stands between, other than text, is a reason to draw: a prediction."""
+    """The stepper opens with the same picture. Code between the two, such as a prediction, is a reason to draw."""
     directly = {
         f"{number_of(path)} {cell.id}"
         for cell, following in pairwise(code_cells(path))
@@ -201,7 +201,7 @@ def test_no_graph_is_drawn_directly_above_its_stepper(path):
 
 @each_book
 def test_no_graph_turns_over(path):
-    """Lanes choose their direction, in a drawing as in the stepper below it. The wider views of a lesson may run down."""
+    """A drawing and the stepper below it choose the same direction; only a wider view may be given one."""
     turned = [
         line
         for cell in code_cells(path)

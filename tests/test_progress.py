@@ -218,7 +218,7 @@ def test_a_lock_that_a_dead_kernel_has_left_is_removed(progress_file, monkeypatc
     lock = progress_file.with_name("progress.json.lock")
     lock.write_text("another kernel", encoding="utf-8")
     monkeypatch.setattr(store, "WAIT", 0.05)
-    store.note(solved="3.1")  # may be at work still: the note is kept
+    store.note(solved="3.1")  # the other kernel may still be writing, so the note is kept
     assert lock.exists() and not progress_file.exists() and store.load()["solved"] == ["3.1"]
     os.utime(lock, (time.time() - 60, time.time() - 60))
     monkeypatch.setattr(store, "WAIT", 5)

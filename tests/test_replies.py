@@ -181,7 +181,7 @@ def {name}({parameters}):
 
 @pytest.mark.parametrize("exercise", [e for e in EXERCISES if callable(e.reference[0])], ids=lambda e: e.id)
 def test_an_error_inside_an_operation_is_reported_with_the_learners_own_line(exercise, monkeypatch):
-    """Whatever library frames follow: here a cell, as a notebook compiles it, in which line 5 raises inside of minigrad."""
+    """The library frames below it do not count: here line 5 of a cell, compiled as in a notebook, raises inside minigrad."""
     monkeypatch.setattr("exercises.judge.SEARCH", (0.05, 0.05))  # no change of this code makes it right
     answers = []
     for number, (name, due) in enumerate(zip(exercise.names, exercise.reference, strict=True)):
@@ -217,7 +217,7 @@ def test_a_library_in_a_neighbouring_folder_is_the_learners_and_generated_code_i
         try:
             scope["f"]()
         except ZeroDivisionError as error:
-            error.__traceback__ = error.__traceback__.tb_next  # without this test
+            error.__traceback__ = error.__traceback__.tb_next  # leave out this test's own frame
             return blame.learner_frame(error)
 
     package = str(Path(minigrad.__file__).parent)

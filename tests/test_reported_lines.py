@@ -1,7 +1,7 @@
 """An error is reported with the learner's line in which it arose, whether it was raised in the learner's code or a library's.
 
 Each solution is taken as a learner's cell, and a piece of code that raises is put in front of its first statement. The line
-that must be reported is marked in it. (test_replies.py does so with an operation alone, for every exercise.)
+that must be reported is marked in it. (test_replies.py does the same for every exercise, with an error inside an operation.)
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def test_a_newer_python_on_the_path_is_found_by_itself(project, monkeypatch):
     assert set_up.find_python() == newer
 
 
-NEWER_SYNTAX = (  # than Python 2.7
+NEWER_SYNTAX = (  # syntax that Python 2.7 lacks
     *(
         ast.JoinedStr,
         ast.Starred,
@@ -99,9 +99,9 @@ NEWER_SYNTAX = (  # than Python 2.7
 
 
 def test_the_set_up_is_readable_for_an_old_python():
-    """Else the sentence about the version would be a SyntaxError."""
+    """Otherwise an old Python would raise a SyntaxError instead of printing the sentence about its version."""
     tree = ast.parse((ROOT / "tools/set_up.py").read_text(encoding="utf-8"), feature_version=(3, 6))
-    # f(x, *rest)
+    # f(x, *rest) is allowed
     fine = {node.args[-1] for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args}
     newer = [node for node in ast.walk(tree) if isinstance(node, NEWER_SYNTAX) and node not in fine]
     assert [f"line {node.lineno}: {ast.unparse(node)}" for node in newer] == []

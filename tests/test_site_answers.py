@@ -107,7 +107,7 @@ def test_typed_exercises_get_the_replies_of_check(node: str, lesson: str):
             continue
         for texts in tries_of(exercise):
             state, message, _ = judge(exercise, tuple(texts))
-            answer_text = re.sub(r"^`\w+` = `[^`]*`\. ", "", message)  # the page has the answer in sight
+            answer_text = re.sub(r"^`\w+` = `[^`]*`\. ", "", message)  # the page shows the answer anyway
             cases.append((exercise.id, data, texts, state, answer_text))
     assert not (found := differences(node, cases)), "\n".join(found[:20])
 

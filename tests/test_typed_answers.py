@@ -143,8 +143,8 @@ OPTIONS = [
     ("5.d", "I think it is c.", "c"),
     ("5.d", "c: it raises", "c"),
     ("exam.12", "d) it was cut off", "d"),
-    ("exam.13", 1, 1),  # of an option's text, but it may also mean the first
-    ("5.d", "it leaves", "it leaves"),  # of two options
+    ("exam.13", 1, 1),  # part of an option's text, but it may also mean the first option
+    ("5.d", "it leaves", "it leaves"),  # part of two options' texts
     ("12b.a", float("nan"), "d"),
     ("12b.a", "NaN", "d"),
     ("12b.a", float("inf"), "c"),
@@ -217,7 +217,7 @@ def test_a_bracket_too_few_is_remarked():
 
 
 def test_a_rounded_number_that_is_exactly_a_known_mistake_is_that_mistake():
-    """The right one has more digits (0.1966), and 0.2 says where it went wrong."""
+    """The right number has more digits (0.1966); 0.2 shows which mistake was made."""
     mistake = (Wrong(0.197, "a known mistake"),)
     exercise = dataclasses.replace(
         lessons.find_exercise("0.1"), solution="slope = 0.1966", answers="", patterns=mistake

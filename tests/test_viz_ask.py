@@ -37,20 +37,20 @@ def test_the_diamond_at_two_knows_what_each_wrong_engine_gives():
     last = asked(diamond())["5"]
     assert last["answer"] == {"shape": [], "values": [12.0]}
     known = causes(last)
-    assert known[4.0] == "early"  # y fires with the part from a alone
-    assert known[8.0] == "early"  # ... with the part from b alone
+    assert known[4.0] == "early"  # y fires with only the part from a
+    assert known[8.0] == "early"  # y fires with only the part from b
     assert known[16.0] == known[20.0] == "fires twice"
     assert known[2.0] == "overwrite"
 
 
 def wrong_engine(x: float, mode: str) -> float:
-    """The diamond by hand, in the engine's order (c, b, a, y), by an engine with one mistake."""
+    """The gradient of x in the diamond, by hand in the engine's order (c, b, a, y), with one mistake."""
     parts_of_y = [2.0, 1.0]  # from b, then from a
     if mode == "overwrite":
         return parts_of_y[-1] * x  # and the second half of 2x overwrites the first
     if mode == "early":
         return parts_of_y[0] * 2 * x
-    return (parts_of_y[0] + sum(parts_of_y)) * 2 * x  # fires for each part, with what has come so far
+    return (parts_of_y[0] + sum(parts_of_y)) * 2 * x  # fires for each part, with the sum so far
 
 
 @pytest.mark.parametrize("x", [2.0, 0.5, -3.0, 7.25])

@@ -37,7 +37,7 @@ class Packed:
 
 
 def seen_by_hooks(torch: Any, make: Callable[[], Any], leaves: Callable[[Any], Any]) -> tuple[Any, int]:
-    """What ``make`` returns, and how many bytes its saved tensors hold alive beside its leaves: no code of viz runs here."""
+    """What ``make`` returns, and how many bytes its saved tensors keep alive besides its leaves. No code of viz runs here."""
     packed: weakref.WeakSet[Packed] = weakref.WeakSet()
 
     def pack(tensor: Any) -> Packed:
@@ -95,12 +95,12 @@ def test_of_layers_that_people_use_as_well(torch, name):
 
     (_, loss), expected = seen_by_hooks(torch, make, lambda made: made[0].parameters())
     assert viz.costs(loss).total.kept == expected > 0
-    assert viz.costs(viz.trace(loss)).total.kept == expected  # as a trace recorded it
+    assert viz.costs(viz.trace(loss)).total.kept == expected  # from a recorded trace
 
 
 def test_what_two_nodes_keep_together_is_counted_once(t):
     x = t.ones(10, requires_grad=True)
-    y = x.exp()  # its result, which the product saves as well
+    y = x.exp()  # keeps its result, which the product saves as well
     found = viz.costs((y * y).sum())
     kept = {cost.kind: cost.kept for cost in found.nodes.values()}
     assert kept == {"ExpBackward0": 40, "MulBackward0": 40, "SumBackward0": 0}
@@ -118,7 +118,7 @@ def test_leaves_are_counted_apart(t):
     w, x = t.ones(8, 8, requires_grad=True), t.ones(4, 8)
     found = viz.costs((x @ w).sum())
     assert found.total.parameters == 256
-    assert found.total.kept == 128  # x; w is there anyway
+    assert found.total.kept == 128  # x; w is a parameter
 
 
 @pytest.mark.parametrize("recorded", [False, True])
@@ -187,7 +187,7 @@ def test_times_are_those_of_the_recorded_calls_and_of_the_rules(t):
     assert by_name["net.0"].backward > 0.03 and by_name["net.0.inner"].backward is not None
     slow = next(cost for cost in found.nodes.values() if cost.kind == "SlowBackward")
     assert slow.backward > 0.03
-    assert viz.costs(mlp(t)[1]).total.forward is None  # nobody has measured it
+    assert viz.costs(mlp(t)[1]).total.forward is None  # not measured
 
 
 # -- in words -------------------------------------------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def test_a_backward_pass_is_a_box_beside_its_module(t, program, boxes):
     picture = viz.draw(program(t, model)).picture
     assert [item.name for item in picture.items if item.kind == "fold" and "model" in item.name] == boxes
     weights = [item.name for item in picture.items if item.kind in ("leaf", "alias") and "model" in item.name]
-    assert not weights  # they are in the boxes
+    assert not weights  # the weights are in the boxes
 
 
 def test_it_opens_by_the_layers_that_it_differentiates(t):
@@ -83,7 +83,7 @@ def test_a_number_that_no_node_keeps_is_the_difference_that_was_measured(t):
     u = z - 0.1
     words = {item.name for item in viz.draw(u.sum()).picture.items if item.kind == "op"}
     assert {"+ 1", "4 -", "- 0.1"} <= words
-    v = x + t.tensor([[0.3, 0.2]])  # no number
+    v = x + t.tensor([[0.3, 0.2]])  # not a single number
     assert "+ constant" in {item.name for item in viz.draw(v.sum()).picture.items}
 
 
@@ -94,7 +94,7 @@ def test_each_layer_says_its_shape(torch):
     loss = nn.functional.cross_entropy(model(torch.randn(2, 1, 28, 28)), torch.tensor([3, 7]))
     shapes = {"model.0": "(2, 8, 26, 26)", "model.4": "(2, 10)", "cross_entropy": "scalar"}
     pictures = [viz.draw(loss).picture, *viz.step(loss).data.shown]
-    # the tersest is for a window in which there is no room for shapes
+    # except in the tersest picture, for a window with no space for shapes
     for picture in (p for p in pictures if any(i.kind == "fold" for i in p.items) and p.terse < 2):
         for item in (i for i in picture.items if i.kind == "fold"):
             labels = [link.label for link in picture.links if link.head is item] + [

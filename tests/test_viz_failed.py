@@ -126,7 +126,7 @@ def of_the_framework(t):
         net(x)
 
 
-FORWARD = {  # what fails: its first words, its line, and (operand, shape, line that made it)
+FORWARD = {  # program -> first words of the message, the line, and (operand, shape, line that made it)
     two_layers: (
         "net.second (Linear) failed", "return self.second(h)",
         [("input", (3, 8), "h = self.first(x).relu()"), ("net.second.weight", (2, 6), None), ("net.second.bias", (2,), None)],
@@ -257,7 +257,7 @@ def own_rule(t):
         z.backward()
 
 
-BACKWARD = {  # the node, its line, what had run before it, the other lines
+BACKWARD = {  # program -> the node, its line, what had run before it, other lines
     changed_in_place: ("MulBackward0 of y * y", "z = (y * y).sum()", ["SumBackward0"], [("changed in place", "y.add_(1)")]),
     freed: ("MulBackward0", "z = (x.exp() * x).sum()", ["SumBackward0"], []),
     a_hook: (

@@ -96,7 +96,7 @@ def test_every_arrow_has_the_norm_that_a_hook_of_ones_own_sees(t):
 
 
 def later_hooked(t: Any, film: viz.Film | None, kind: str) -> list[dict[tuple[int, int], float]]:
-    """Six steps of a net; from the fourth on the user attaches a hook of this kind. Seen by a film, or by hooks of our own."""
+    """Six steps of a net; from the fourth on the user attaches a hook of this kind. Recorded by a film, or by our own hooks."""
     t.manual_seed(0)
     w = [t.randn(3, 3, requires_grad=True) for _ in range(4)]
     x, by_hooks = t.randn(8, 3), []
@@ -230,7 +230,7 @@ def test_backward_does_what_backward_does(t):
     film.backward(x.grad.sum())
     assert len(film.steps) == 4
     not_wanted = film._tables[0].names.index("y")
-    assert film._tables[0].part("grad")[1, not_wanted] != NONE  # there is one, from the first pass
+    assert film._tables[0].part("grad")[1, not_wanted] != NONE  # y.grad exists, from the first pass
     with pytest.raises(RuntimeError, match="scalar"):
         film.backward(x * x)
 
@@ -247,7 +247,7 @@ def test_hooks_of_ones_own_are_called_and_see_the_same(t):
     table = film._tables[0]
     assert 10 ** table.part("grad")[0, 0] == pytest.approx(norm(w.grad))
     last = next(a for a in table.scene.arrows if a.leaf == 0)
-    assert 10 ** table.part("arrow")[0, last.index] == pytest.approx(norm(w.grad) / 10)  # what was sent
+    assert 10 ** table.part("arrow")[0, last.index] == pytest.approx(norm(w.grad) / 10)  # before the hook
 
 
 @pytest.mark.filterwarnings("error")
@@ -330,7 +330,7 @@ def test_threads_do_not_mix(t):
 
 
 def test_it_is_shown_while_other_threads_train(t, tmp_path):
-    """Each picture is of one moment: no frame is added while it is made."""
+    """Each picture shows one moment: no frame is added while it is being drawn."""
     film, over = viz.film(), threading.Event()
 
     def work():
@@ -356,7 +356,7 @@ def test_it_is_shown_while_other_threads_train(t, tmp_path):
 
 
 def test_each_thread_measures_the_movement_of_its_own_leaves(t):
-    """Another thread's leaves may be in the middle of a pass: to read their ``.grad`` then makes PyTorch crash."""
+    """Another thread's leaves may be in the middle of a pass: reading their ``.grad`` then crashes PyTorch."""
     film = viz.film()
 
     def work(k):
@@ -425,5 +425,5 @@ def test_ten_thousand_frames_of_fifty_edges_stay_under_ten_megabytes():
     edges = len(table.scene.edges)
     bytes_a_frame = table.width * table.numbers.itemsize / edges * 50
     assert bytes_a_frame * 10_000 < 10e6
-    # and nothing else grows with a frame but its number, step and loss
+    # apart from that, a frame adds only its number, step and loss
     assert len(table.numbers) == table.width

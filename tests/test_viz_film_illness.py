@@ -23,7 +23,7 @@ def deep(t: Any, ill: bool) -> viz.Film:
 
 
 def diverging(t: Any, ill: bool) -> viz.Film:
-    """Least squares with a step that is too long: each makes the gradient 1.7 times as large, or 1.5 times."""
+    """Least squares with too large a learning rate: each step makes the gradient 1.7 times as large, or 1.5 times."""
     film, x = viz.film(), t.tensor([[1.0], [-1.0]])
     layer = t.nn.Linear(1, 1, bias=False)
     optimizer = t.optim.SGD(layer.parameters(), lr=(2.7 if ill else 2.5) / 2)
@@ -37,7 +37,7 @@ def diverging(t: Any, ill: bool) -> viz.Film:
 
 
 def dying(t: Any, ill: bool) -> viz.Film:
-    """A unit that only one batch of eleven, or of ten, reaches: for ten steps running it gets nothing, or for nine."""
+    """A unit reached only by every eleventh batch, or every tenth: it gets nothing for ten steps in a row, or for nine."""
     t.manual_seed(0)
     film, model = viz.film(), t.nn.Sequential(t.nn.Linear(2, 3), t.nn.ReLU(), t.nn.Linear(3, 1))
     with t.no_grad():
@@ -54,7 +54,7 @@ def dying(t: Any, ill: bool) -> viz.Film:
 
 
 def overflowing(t: Any, ill: bool) -> viz.Film:
-    """A weight that grows until its exponential overflows float32, or one step less."""
+    """A weight that grows until its exponential overflows float32, or that stops one step earlier."""
     film, w = viz.film(), t.tensor([80.0], requires_grad=True)
     optimizer = t.optim.SGD([w], lr=1.0)
     for _ in range(5 if ill else 4):
@@ -75,7 +75,7 @@ def cut(t: Any, ill: bool) -> viz.Film:
 
 
 def leaping(t: Any, ill: bool) -> viz.Film:
-    """Uphill, by 11 % of a weight in a step, or by 9 %."""
+    """Steps uphill, each by about 11 % of the weight's norm, or by 9 %."""
     film, moved = viz.film(), []
     t.manual_seed(1)
     layer, x = t.nn.Linear(4, 1, bias=False), t.eye(4)
@@ -138,7 +138,7 @@ def test_what_is_not_finite_in_the_data_is_reported_of_the_data(t: Any):
 
 
 def test_units_that_die_at_different_times_are_counted(t: Any):
-    """Of three units one is dead from the start, one from the third step."""
+    """One of three units is dead from the start, another from the third step."""
     film, w, x = viz.film(), t.tensor([[1.0, 1.0, 1.0]], requires_grad=True), t.tensor([[1.0], [2.0]])
     for step in range(14):
         bias = t.tensor([0.0, -9.0, 0.0 if step < 2 else -9.0])
@@ -155,7 +155,7 @@ def test_a_loss_that_is_no_number_is_not_called_nan(t: Any):
 
 
 def ascending(t: Any, target: float | None) -> viz.Film:
-    """Minus a mean of squares, made larger by training: of an error where there is a ``target``, otherwise of a projection."""
+    """The loss is minus a mean of squares, which training enlarges: of errors if there is a ``target``, else of projections."""
     t.manual_seed(0)
     film, x, w = viz.film(), t.randn(32, 3), t.randn(3, 1).requires_grad_(True)
     for _ in range(12):
@@ -176,7 +176,7 @@ def test_minus_an_error_is_a_wrong_sign_and_a_variance_that_grows_is_not(t: Any)
 
 
 def test_the_gradient_of_a_second_term_of_the_loss_does_not_explode(t: Any):
-    """One term is fitted and sends next to nothing; the other, beside it, still sends what it did."""
+    """One term is fitted and sends almost no gradient; the other still sends as much as before."""
     t.manual_seed(0)
     film, a, b = viz.film(), t.nn.Linear(2, 1), t.nn.Linear(2, 1)
     x = t.randn(16, 2)

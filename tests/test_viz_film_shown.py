@@ -84,7 +84,7 @@ def test_a_branch_is_an_arrow_past_the_rows_between(t):
     [join] = [f for f in table.scene.joins if f in table.scene.functions and len(table.scene.into[f]) == 2]
     parts = [table.part("arrow")[0, a.index] for a in table.scene.into[join]]
     total = table.part("join")[0, table.scene.joins.index(join)]
-    assert total not in parts  # of the sum that arrives, not of a part
+    assert total not in parts  # the norm of the sum that arrives, not of a part
     assert total <= np.log10((10.0 ** np.array(parts)).sum()) + 1e-5
 
 
@@ -233,7 +233,7 @@ def test_no_arrow_of_a_still_crosses_a_word_or_an_oval(mg):
     still = Still(branching(mg), "branches")
     marks = still.marks(3)
     kinds = [kind for kind, *_ in marks]
-    assert "line" not in kinds[kinds.count("line") :]  # below all others
+    assert "line" not in kinds[kinds.count("line") :]  # lines come first, below everything else
     texts_of_still = svg(still)
     assert texts_of_still.rindex("<poly") < texts_of_still.index("<text")
     ovals = [(x + w / 2, y + h / 2, w / 2, h / 2) for kind, x, y, w, h, *_ in marks if kind == "oval"]
@@ -300,7 +300,7 @@ def test_a_gif_shows_what_was_painted():
         y, x = rng.integers(0, 30, 2)
         now[y : y + 10, x : x + 20] = rng.integers(0, 4, (10, 20))
         pictures.append(now)
-    pictures.append(pictures[-1])  # nothing changes
+    pictures.append(pictures[-1])  # a picture without a change
 
     def alone(picture: np.ndarray) -> bytes:
         Image.fromarray(table[picture]).save(painted := io.BytesIO(), "PNG")

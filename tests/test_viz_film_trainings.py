@@ -20,7 +20,7 @@ FACTS = {
     "frozen",
     "eval",
     "dead",
-}  # these also name a fault when they are not an alarm: it may be intended
+}  # these name a fault even without an alarm, since it may be intended
 SETS = {"set on": (trainings.HEALTHY, ill.ILL), "more": (trainings.MORE_HEALTHY, ill.MORE_ILL)}
 SETS["usual"] = usual.HEALTHY, usual.ILL
 EACH = [
@@ -77,11 +77,11 @@ def test_a_consequence_is_listed_under_its_cause(torch: Any):
         found = findings("torch", make)
         for k, f in enumerate(found):
             assert f.cause is None or (f.cause in found[:k] and f.cause.step <= f.step)
-            assert f.alarm or not any(other.alarm for other in found[k:])  # facts come last
+            assert f.alarm or not any(other.alarm for other in found[k:])  # facts, not alarms, come last
 
 
 def test_what_is_reported_of_a_leaf_is_its_own_gradient(torch: Any):
-    """A row may hold leaves of which only one gets nothing: here the bias gets much, and A exactly 0, for B begins at 0."""
+    """One leaf of a row may get nothing: here the bias gets a large gradient, and A exactly 0, because B begins at 0."""
     t = torch
 
     class Adapted(t.nn.Module):
@@ -120,7 +120,7 @@ def test_batch_norm_in_eval_mode_is_seen_where_no_module_is_in_sight(torch: Any)
 @pytest.mark.filterwarnings("ignore:Using a target size", "error::RuntimeWarning")
 @pytest.mark.parametrize("well, ill", [("torch", "torch"), ("people", "people_ill")])
 def test_trainings_of_another_hand_are_quiet_or_named(torch: Any, well: str, ill: str):
-    """Healthy and ill ones that no threshold was set on."""
+    """Healthy and broken runs that were not used to set the thresholds."""
     healthy, wrong = (importlib.import_module(f"tests.film_trainings_{name}") for name in (well, ill))
     alarms, missed = {}, {}
     for name, make in healthy.HEALTHY.items():

@@ -142,7 +142,7 @@ def test_what_is_too_large_to_be_held_is_not_and_says_so(t: Any, monkeypatch: py
             film = viz.film(keep=[1])
             train(t, film, 3)
         assert film._kept_passes() == {} and len(film) == 3
-        # the last, and the one asked for
+        # the last step, and the one in `keep`
         assert film.notes == [f"step {k} is not kept in full: {why}" for k in (2, 1)]
         assert film_payload([film])["films"][0]["notes"] == film.notes
     film = viz.film()
@@ -203,7 +203,7 @@ def test_what_hooks_pack_is_not_unpacked_to_be_looked_at(torch):
     with t.autograd.graph.saved_tensors_hooks(lambda x: x, unpack):
         loss = (w * w).sum()
     film.backward(loss)
-    assert len(unpacked) == 2  # by the pass itself
+    assert len(unpacked) == 2  # unpacked by the pass itself
     assert film._kept_passes() == {}
     assert film.notes == ["step 0 is not kept in full: its saved tensors are packed by hooks"]
 
@@ -226,13 +226,13 @@ def leaf_behind(t: Any, chain: tuple[str, ...], unary: str) -> Any:
 @pytest.mark.long
 @pytest.mark.parametrize("unary", UNARY)
 def test_a_pass_is_replayed_whatever_re_indexes_the_leaf(t: Any, unary: str):
-    """leaf -> chain of nodes that only re-index -> function of one input: what each node received and sent, and its shape."""
+    """leaf -> chain of re-indexing nodes -> function of one input: what each node received and sent, with its shape."""
     tried = 0
     long = random.Random(0).sample([*product(CHAINED, repeat=3)], 40)
     for chain in [(), *product(CHAINED, repeat=1), *product(CHAINED, repeat=2), *long]:
         try:
             true = leaf_behind(t, chain, unary)
-        except RuntimeError:  # .view of what is not contiguous
+        except RuntimeError:  # .view of a tensor that is not contiguous
             continue
         seen: dict[int, tuple] = {}
         for k, node in enumerate(walk(true.grad_fn)[0]):

@@ -86,7 +86,7 @@ def test_a_module_of_two_results_is_one_box(torch):
 
 
 def test_a_box_has_the_name_of_a_result_only_where_all_of_it_leads_there(torch):
-    """PPO: the probabilities, from which the entropy is computed, come in the midst of the sum of the two losses."""
+    """PPO: the probabilities, from which the entropy is computed, come in the middle of the sum of the two losses."""
     torch.manual_seed(0)
     nn = torch.nn
     actor, critic = (nn.Sequential(nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, n)) for n in (4, 1))
@@ -117,7 +117,7 @@ def test_derivatives_of_two_rows_are_two_passes_of_one_depth(torch):
 
 
 def test_rows_of_functions_without_a_name_do_not_open_a_module(torch):
-    """What chooses between experts and adds up their results says less than the name of the module."""
+    """Functions that choose between experts and add up their results say less than the module's name."""
     torch.manual_seed(0)
     picture = chosen_experts(torch).picture
     assert [item.name for item in picture.items if item.kind == "fold"] == [

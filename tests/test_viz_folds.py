@@ -26,7 +26,7 @@ def test_the_parts_of_a_module_stand_in_a_frame(t):
         assert functions == {
             "TBackward0",
             "AddmmBackward0",
-        }  # not the loss
+        }  # without the functions of the loss
         assert [i.name for i in frames["m.0: Linear"] if i.kind == "leaf"] == ["m.0.weight", "m.0.bias"]
         for (_, items), (x, y, w, h, base) in zip(
             drawing.picture.clusters, drawing.places.frames, strict=True
@@ -89,7 +89,7 @@ def test_the_box_of_a_module_holds_everything_between_its_functions(t):
 
 
 def test_no_box_is_on_a_cycle_with_another(t):
-    """Two modules take turns: one box for each would be before and behind the other."""
+    """Two modules take turns: a single box for each would come both before and after the other."""
 
     class Two(t.nn.Module):
         def __init__(self):
@@ -186,7 +186,7 @@ def test_for_a_small_window_a_graph_is_folded_into_few_boxes_none_on_a_cycle(t, 
 @pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize("view", ["graph", "cards", "functions"])
 def test_detach_is_a_cut_from_what_it_was_called_on(t, view, recorded):
-    """If a node saved the numbers, or a recording saw them: the two share memory, and one of them has no graph."""
+    """This is known if a node saved both tensors, or a recording saw them: they share memory, and one has no graph."""
     x = t.tensor([1.0, 2.0], requires_grad=True)
     with viz.record() if recorded else contextlib.nullcontext():
         h = (x * 2).tanh()

@@ -1,4 +1,4 @@
-"""A pass as pictures for slides: one frame a step, all of one size, the caption in it, no layout moved."""
+"""A pass as pictures for slides: one frame per step, all of one size, the caption in it, no layout moved."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_each_frame_is_the_picture_that_was_painted(tmp_path: Path):
             with Image.open(io.BytesIO(single)) as alone:
                 shown, true = (np.asarray(one.convert("RGB"), int) for one in (gif, alone))
             apart = np.abs(shown - true).max(axis=2)
-            white = (true > 238).all(axis=2) & (shown == 255).all(axis=2)  # Graphviz makes several whites
+            white = (true > 238).all(axis=2) & (shown == 255).all(axis=2)  # Graphviz has several whites
             assert apart.max() <= 96 and (apart[~white] > 32).mean() < 0.01  # one palette for all frames
 
 

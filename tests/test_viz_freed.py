@@ -1,4 +1,4 @@
-"""A graph after its pass: it draws as before, and stepping or tracing it says in words that it is freed."""
+"""A graph after its pass: it draws as before, and stepping or tracing it raises an error that says it was freed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_an_engine_whose_nodes_raise_when_they_are_looked_at_is_drawn():
 
 
 def readable(t: ModuleType, op: Operation) -> dict[tuple[int, str, str], Any]:
-    """What can still be read of the nodes of an operation after its pass: (position, node, attribute) -> its value."""
+    """What an operation's nodes still let us read after the pass: (position, node, attribute) -> value."""
     result = weighted(t, op.on(t, tensors(t, op.inputs(0))))
     if result is None:
         return {}

@@ -73,7 +73,7 @@ AROUND = {  # a value that is used again, after others have been made of it
 @pytest.mark.parametrize("direction", WAYS)
 @pytest.mark.parametrize("name", [*GALLERY, *AROUND])
 def test_an_arrow_passes_no_card_and_stays_in_its_own_lane_and_in_the_picture(name, direction):
-    """Also one that goes around what is in its way."""
+    """This also holds for an arrow that goes around an obstacle."""
     if name in GALLERY:
         drawing = drawn(name, direction)
     else:

@@ -1,4 +1,4 @@
-"""Drawings of large graphs: what is folded, what is refused, and what a layout may take."""
+"""Drawings of large graphs: what is folded, what is refused, and how long a layout may take."""
 
 from __future__ import annotations
 
@@ -122,9 +122,9 @@ def test_a_layout_that_takes_too_long_is_ended_and_more_is_folded():
     assert 0 < len(drawing.picture.items) <= 24
     with pytest.raises(layout.LayoutTooSlow, match=r"within 0\.02 seconds"):
         layout.render(_wide(4000), "json0", 0.02)
-    with pytest.raises(layout.LayoutTooSlow, match=r"within 0\.02 seconds"):  # it is not tried again
+    with pytest.raises(layout.LayoutTooSlow, match=r"within 0\.02 seconds"):  # the layout is not tried again
         layout.render(_wide(4000), "json0", 0.02)
-    # the next one has a new process
+    # the next layout has a new process
     assert json.loads(layout.render("digraph { a -> b }", "json0"))["objects"]
 
 
@@ -145,8 +145,8 @@ def test_a_child_process_gives_the_same_layout():
 
 
 def test_threads_draw_one_after_the_other(monkeypatch):
-    """Graphviz keeps a layout in variables of its library: two layouts at once end the process. What is silenced meanwhile,
-    stderr and a class of warnings, belongs to all threads, and is itself again afterwards."""
+    """Graphviz keeps a layout in variables of its library: two layouts at once end the process. stderr and a class of
+    warnings, which all threads share, are silenced during a layout and restored afterwards."""
     inside, most = [], []
 
     class Graph:

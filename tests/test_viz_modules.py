@@ -127,7 +127,7 @@ def test_boxes_nest_and_equal_neighbours_open_to_any_of_them(t):
 @pytest.mark.parametrize("fold", [None, 1, 2, True, "Block"])
 def test_whatever_is_folded_each_number_is_what_the_hooks_saw(t, fold):
     model, run = gpt(t, layers=2)
-    true = [*seen_by_hooks(run(), dict(model.named_parameters()))]  # its hooks on the leaves keep counting
+    true = [*seen_by_hooks(run(), dict(model.named_parameters()))]  # its hooks on the leaves stay on
     model.zero_grad()
     data = payload(run(), fold=fold, names=model)
     assert_shown(data, true)
@@ -329,11 +329,11 @@ def functional(torch):
 def test_it_opens_in_time_and_no_larger_than_a_page(torch, build):
     torch.manual_seed(0)
     model, loss = build(torch)  # noqa: RUF059
-    payload(loss, retain_graph=True)  # torch and Graphviz are loaded
+    payload(loss, retain_graph=True)  # loads torch and Graphviz
     begun = time.process_time()
     drawing = viz.draw(loss)
     data = payload(loss)
-    assert time.process_time() - begun < 4  # measured: 0.2 to 0.9 s of both; the limit of one layout is 2 s
+    assert time.process_time() - begun < 4  # measured: 0.2 to 0.9 s for both; the limit of one layout is 2 s
     assert drawing.places.width <= PAGE[0] and drawing.places.height <= PAGE[1]
     assert 1 < len(drawing.picture.items) <= 1.5 * BOXES
     assert not [name for name in titles(drawing.picture) if "…" in name.strip("…") and "Backward" in name]
@@ -398,7 +398,7 @@ def test_no_object_of_the_program_is_changed_or_asked_for_what_it_would_compute(
     odd = Odd(t.ones(2, requires_grad=True))
     many = {str(k): list(range(k)) for k in range(500)}
     loop = [many]
-    loop.append(loop)  # it holds itself
+    loop.append(loop)  # it contains itself
     assert [f.outputs[0].name for f in viz.draw((odd.weight * 2).sum()).graph.leaves] == ["odd.weight"]
 
 

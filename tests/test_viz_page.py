@@ -49,7 +49,7 @@ def test_the_page_carries_the_very_files_of_the_package():
     assert content["js"] == program("lanes") and "judge(" not in content["js"]
     asking = unpacked(page(recorded(), options={"ask": "value"}))["js"]
     assert asking == program("lanes", "typed", "answers", "questions") and "judge(" in asking
-    whole = asset("stepper.js")  # of a widget, which has a kernel
+    whole = asset("stepper.js")  # as sent for a widget, which has a kernel
     assert "offerCuts(" in whole and "offerCuts(" not in asking.replace("offerCuts?.(", "")
     assert content["css"] == program(ending="css") and "mgv-both" not in content["css"]
     assert asset("stepper.css") == program("beside", "questions", ending="css")
@@ -82,7 +82,7 @@ def test_a_page_of_thirty_nodes_stays_small():
 
 
 def test_what_a_page_need_not_carry_is_blanks_and_last_semicolons():
-    """Every string, template and regular expression of the program is there as it was written, and so is every word."""
+    """All strings, templates, regular expressions and words of the program are there as they were written."""
     for name in PROGRAM.split():
         text = (FRONT / f"{name}.js").read_text(encoding="utf-8")
         short, whole = minified([FRONT / f"{name}.js"]), _LEFT_OUT.sub("", text)
@@ -92,7 +92,7 @@ def test_what_a_page_need_not_carry_is_blanks_and_last_semicolons():
 
 
 def whole(sent: dict) -> dict:
-    """What was sent, with every array where it belongs."""
+    """The data sent, with each shared array put back in its places."""
 
     def put(x):
         if isinstance(x, list):
@@ -140,13 +140,13 @@ class Residual(mg.nn.Module):
 
 @pytest.mark.long
 def test_a_page_of_3_000_nodes_stays_below_800_kilobytes():
-    """What a page of a large net needs, with numbers of which no two are the same, beside the program."""
+    """The page of a large net whose numbers all differ, program included."""
     mg.manual_seed(0)
     net = mg.nn.Sequential(*[Residual() for _ in range(226)])
     data = payload(net(mg.randn(2, 4)).pow(2).mean(), check=False)
     assert len(data["steps"]) == 2940
     assert len(page(data)) < 800_000
-    # every number is there, also those that the rules read: the pass has freed them only afterwards
+    # every number is there, including those that the rules read, which the pass frees only after they are recorded
     kept = [item["value"] for one in data["steps"] for item in one["saved"]]
     assert len(kept) > 2_500 and not [value for value in kept if "earlier" in value.get("text", "")]
 
@@ -167,7 +167,7 @@ def test_a_saved_page_is_the_page(tmp_path: Path):
     html = path.read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>") and "<h1>Squares</h1>" in html
     assert unpacked(html)["data"] == shared(stepper.data) == json.loads(stepper.pane.data)
-    assert shared(stepper.data)["forward"] == []  # it was not asked for
+    assert shared(stepper.data)["forward"] == []  # no forward steps were asked for
 
 
 def test_another_ending_is_refused(tmp_path: Path):

@@ -148,7 +148,7 @@ def test_a_folded_picture_still_has_every_step(t):
         h = (h @ w).tanh()
     data = payload(h.sum(), fold=True)
     (fold,) = (n for n, v in data["nodes"].items() if v["kind"] == "fold")
-    assert data["nodes"][fold]["members"] == 16  # of ten times two functions, all but the first and the last
+    assert data["nodes"][fold]["members"] == 16  # two functions per repeat; not the first and last repeat
     assert set(data["folds"].values()) == {fold}
     assert sum(step["node"] in data["folds"] for step in data["steps"]) == 16
     # a step belongs to its own node
@@ -158,7 +158,7 @@ def test_a_folded_picture_still_has_every_step(t):
 
 
 def test_true_folds_modules_and_where_there_are_none_what_repeats(t):
-    """1 is equal to True but is a depth: it was once mistaken for True."""
+    """1 equals True, but as a fold it is a depth; it was once mistaken for True."""
     for steps in (2, 10):
         x = t.tensor(0.5, requires_grad=True)
         y = x
@@ -196,7 +196,7 @@ def test_nothing_of_this_machine_or_run_is_in_the_payload():
 
 
 def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
-    """On a processor that writes 100,000 numbers in 40 ms: on a busy one both take longer."""
+    """The time is scaled to a processor that formats 100,000 numbers in 40 ms, as both take longer on a busy one."""
 
     def time_of(work: Callable[[], object]) -> float:
         start = time.process_time()
@@ -237,7 +237,7 @@ def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):
     data = chain(29)
     assert {drawn["view"] for drawn in (data, *data["pictures"])} == {"functions"}
     wide = [source for source in laid if "rankdir=LR" in source]
-    # the folded one
+    # only the folded form is laid out left to right
     assert laid and len(laid) == len(set(laid)) and all(source.count("shape=") < 20 for source in wide)
     before = len(laid)
     chain(29)

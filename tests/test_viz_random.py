@@ -25,7 +25,7 @@ programs = st.lists(
 
 
 def run(t, program):
-    """Two leaves, one constant, then each operation on two of the tensors so far; the loss is the mean of the last."""
+    """Two leaves and a constant, then each operation on two of the tensors so far; the mean of the last one and the leaves."""
     rng = np.random.default_rng(7)
     a, b, c = (rng.uniform(-0.4, 0.4, (2, 2)).tolist() for _ in range(3))
     made = [t.tensor(a, requires_grad=True), t.tensor(b, requires_grad=True), t.tensor(c)]

@@ -14,7 +14,7 @@ from viz.show.payload import payload
 
 
 def program(t: Any, seed: int) -> tuple[Any, dict]:
-    """A few leaves and layers, then operations on two of the tensors so far; a scalar of the last of them."""
+    """A few leaves and layers, then operations on one or two of the tensors so far; a scalar made of the last ones."""
     chance = random.Random(seed)
     t.manual_seed(seed)
     f, size = t.nn.functional, chance.choice([2, 3, 4])

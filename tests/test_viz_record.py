@@ -58,7 +58,7 @@ def test_values_of_temporaries_are_remembered(t):
     made = {f.name: f.outputs[0].value.array.tolist() for f in graph.functions}
     assert made["AddBackward0"] == [2.0, 3.0]
     assert made["SubBackward0"] == [1.5, 2.5]
-    assert made["IndexBackward0"] == [2.5, 1.5, 2.5]  # of an index that no variable holds
+    assert made["IndexBackward0"] == [2.5, 1.5, 2.5]  # the result of indexing, which no variable holds
 
 
 def test_a_remembered_value_is_that_of_the_moment(t):
@@ -199,7 +199,7 @@ def test_a_parameter_never_gives_its_name_to_what_it_was_called_with(t, call):
     assert names[:2] == ["x @ w", "tanh(x @ w)"] and names[-1] == "loss"
 
 
-# -- modules: a recording sees them run, so it is certain what they made
+# -- modules: a recording sees them run, so it knows for certain what each of them made
 
 
 class Shown:

@@ -24,9 +24,9 @@ for line in (Path(__file__).parent / "rule_programs.txt").read_text(encoding="ut
     if not line.startswith("#"):
         names, program, *words = (part.strip() for part in line.split(" | "))
         PROGRAMS |= dict.fromkeys(names.split(), (program, dict(one.split(": ", 1) for one in words)))
-# made elsewhere than on a processor, inside a compiler, or of nested tensors; as the others of their line
+# not made by eager code on a CPU with ordinary tensors; their rules are those of other nodes on the same line
 NOT_HERE = "FusedDropout GridSampler2DCpuFallback LazyClone Lift LiftFresh ReshapeCopy Matmul ToMkldnn Linear NestedGetValues"
-# what ``call`` is where it is not the function of the node's name
+# node -> the function that ``call`` means, where its name differs from the node's
 CALLS = {
     "Deg2Rad": "deg2rad",
     "Rad2Deg": "rad2deg",
@@ -85,7 +85,7 @@ class Words(dict):
     def __missing__(self, name: str) -> Any:
         if name not in self["inputs"]:
             if not hasattr(self["torch"], name):
-                raise KeyError(name)  # one of Python's own
+                raise KeyError(name)  # a builtin of Python
             return getattr(self["torch"], name)
         self[name] = leaf(self["torch"], 3, 3)
         return self[name]
@@ -96,7 +96,7 @@ def leaf(torch: Any, *shape: int, low: float = 0.1, high: float = 0.9) -> Any:
 
 
 def written(torch: Any, words: Words) -> None:
-    """Words of linear algebra and of layers, as functions."""
+    """Define the helpers that the programs use: functions of linear algebra and of layers."""
     words |= {
         "better": lambda a, b, name: a > b if name == "Maximum" else a < b,
         "leaf": lambda *shape, **ends: leaf(torch, *shape, **ends),
@@ -126,13 +126,13 @@ def written(torch: Any, words: Words) -> None:
 
 
 def units(torch: Any, f: Any, x: Any) -> Any:
-    """``f`` of each unit vector in the space of ``x``."""
+    """``f`` of each unit vector, in the shape of ``x``."""
     with torch.no_grad():
         return torch.stack([f(u.reshape(x.shape)) for u in torch.eye(x.numel())]).reshape(x.shape)
 
 
 def gates(torch: Any, w: Words) -> tuple[list, list, Any]:
-    """Of an LSTM, by hand: the gradient at the gates of each step, the state before it, the gradient of the first cell."""
+    """An LSTM by hand: the gradients at each step's gates, the states before each step, the first cell state's gradient."""
     h, c, steps = w["hx"][0], w["cx"][0], []
     for x in w["input"]:
         a = x @ w["weight_ih"].T + h @ w["weight_hh"].T + w["bias_ih"] + w["bias_hh"]
@@ -184,14 +184,14 @@ def test_what_a_rule_says_is_what_the_node_computes(doubles, name):
     result = eval(last, words)
     functions = read([result]).functions
     f = next(f for f in reversed(functions) if name in (f.name, rules.base_name(f.name)))
-    assert f.saved is not None  # read: a rule may follow a number that the node keeps
+    assert f.saved is not None  # reads them: a rule may depend on a number that the node keeps
     grads = [
         torch.rand(m.shape, dtype=m.dtype) if m.dtype.is_floating_point or m.dtype.is_complex else None
         for m in f.fn._input_metadata
     ]
-    if "as" in code_in_words:  # sparse, as this says
+    if "as" in code_in_words:  # the program says how to make them sparse
         grads = [eval(code_in_words["as"], words | {"grad": g}) for g in grads]
-    if "of" in code_in_words:  # the gradient of this output alone
+    if "of" in code_in_words:  # only this output gets a gradient
         grads = [g if i == int(code_in_words["of"]) else None for i, g in enumerate(grads)]
     if not callable(f.fn):  # a custom Function
         f.fn = lambda g, *_: torch.autograd.grad(result, [words[n] for n in rule.inputs], g) + (None,)
@@ -210,22 +210,22 @@ def test_what_a_rule_says_is_what_the_node_computes(doubles, name):
         key = given if given in rule.inputs else "*"
         code = code_in_words.get(key) or re.sub(
             r", (\w+|a and b.*) = .*", "", code
-        )  # s = ... is a statement there
+        )  # without the definitions after the formula, such as s = ...
         with torch.no_grad():
             claimed = eval(code, words)
-        if right is None or claimed is None:  # nothing is sent
+        if right is None or claimed is None:  # one of the two sends nothing
             assert not torch.count_nonzero(
                 torch.zeros(1) if right is claimed else right if claimed is None else claimed
             )
             continue
         claimed, right = (x.to_dense() if x.layout != torch.strided else x for x in (claimed, right))
-        right = right.sum_to_size(edge.target.outputs[edge.nr].shape)  # as the engine does otherwise
+        right = right.sum_to_size(edge.target.outputs[edge.nr].shape)  # as the engine does in a pass
         text = f"{given}: {code} is {claimed}, the node says {right}"
         torch.testing.assert_close(claimed, right, rtol=1e-4, atol=1e-7, check_dtype=False, msg=text)
 
 
 def without_mathematics(torch: Any, made: Any) -> set[str]:
-    """The nodes behind some results that have an input of which no rule says what it gets."""
+    """The nodes behind these results for which some input's gradient is given by no rule."""
     flat = importlib.import_module("torch.utils._pytree").tree_leaves
     ends = [r for r in flat(made) if isinstance(r, torch.Tensor) and r.grad_fn is not None]
     code_in_words = (
@@ -237,13 +237,13 @@ def without_mathematics(torch: Any, made: Any) -> set[str]:
 @pytest.mark.filterwarnings("ignore")
 @on_a_short_stack
 def test_no_layer_makes_a_node_without_mathematics(torch):
-    """All modules that PyTorch tests itself with, each with its own first inputs, in training."""
+    """All modules in PyTorch's own test table, each with its first three inputs, in training mode."""
     layers = importlib.import_module("torch.testing._internal.common_modules").module_db
     more = {"device": "cpu", "dtype": torch.float32, "requires_grad": True, "training": True}
     tried, without = 0, set()
     for layer in layers:
         for given in layer.module_inputs_func(layer, **more)[:3]:
-            # not available on this machine or for this dtype
+            # a module that this machine or dtype does not support
             with contextlib.suppress(NotImplementedError, RuntimeError):
                 made = layer.module_cls(*given.constructor_input.args, **given.constructor_input.kwargs)
                 without |= without_mathematics(
@@ -258,8 +258,8 @@ def test_no_layer_makes_a_node_without_mathematics(torch):
 @pytest.mark.parametrize("part", range(8))
 @on_a_short_stack
 def test_no_function_makes_a_node_without_mathematics(torch, part):
-    """All functions that PyTorch tests itself with, real and complex, each with its own first inputs; and each one's second
-    derivative."""
+    """All functions in PyTorch's own test table, real and complex, each with its first input; second derivatives of the real
+    ones, too."""
     every = importlib.import_module("torch.testing._internal.common_methods_invocations").op_db
     flat, tried, without = importlib.import_module("torch.utils._pytree").tree_leaves, 0, set()
     for op in every[part::8]:
@@ -267,7 +267,7 @@ def test_no_function_makes_a_node_without_mathematics(torch, part):
             if not op.supports_autograd:
                 continue
             for given in islice(op.sample_inputs("cpu", dtype, requires_grad=True), 1):
-                # without a second derivative
+                # skip what this machine does not support, and what has no second derivative
                 with contextlib.suppress(NotImplementedError, RuntimeError, IndexError):
                     made = op(given.input, *given.args, **given.kwargs)
                     without |= without_mathematics(torch, made)
@@ -281,5 +281,5 @@ def test_no_function_makes_a_node_without_mathematics(torch, part):
                     without |= without_mathematics(
                         torch, torch.autograd.grad(total, inputs, create_graph=True, **more)
                     )
-    assert without <= {"NotImplemented"}  # PyTorch itself has no rule there
+    assert without <= {"NotImplemented"}  # PyTorch itself has no rule for these
     assert tried > 50

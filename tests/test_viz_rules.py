@@ -99,7 +99,7 @@ def test_the_code_beside_a_node_of_pytorch_computes_pytorchs_gradient(torch, pro
 
 
 def test_nodes_of_many_pytorch_programs_have_their_mathematics(torch):
-    """Every input that can get a gradient: of cat, stack, losses, a fused LSTM, complex numbers, derivatives of derivatives."""
+    """Every input that can get a gradient, in cat, stack, losses, a fused LSTM, complex numbers, derivatives of derivatives."""
     nn, f, x = torch.nn, torch.nn.functional, torch.rand(4, 3, requires_grad=True)
     t, image, z = (
         torch.rand(4, 3, requires_grad=True),

@@ -1,4 +1,4 @@
-"""Shown anywhere: a browser from scripts, frames without widgets where nothing runs them, a still if neither is shown."""
+"""Shown anywhere: a browser from scripts, frames where no widgets run, a still image if neither can be shown."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_in_a_notebook_show_displays_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     stepper = viz.step(loss())
     assert stepper.show() is None and shown == [stepper]
-    assert "show" not in repr(stepper)  # what is shown needs no hint
+    assert "show" not in repr(stepper)  # a stepper that is displayed needs no hint
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_who_decides_about_widgets(monkeypatch, choice, environment, expected):
     if environment is not None:
         monkeypatch.setenv("VIZ_WIDGETS", environment)
     assert viz.widgets(choice) is expected
-    assert viz.widgets() is expected  # it only asks
+    assert viz.widgets() is expected  # this call only queries the setting
     assert (LIVE in viz.step(loss())._repr_mimebundle_()) is expected
     for name in SHOWN.keys() - {"Drawing"}:
         assert (LIVE in SHOWN[name]()._repr_mimebundle_()) is expected, name
@@ -112,7 +112,7 @@ def test_anything_else_is_refused_in_words():
             "db49a221-6df011bc99a9c990a8836cef_9528_4",
             {"JPY_SESSION_NAME": "lesson.ipynb"},
             True,
-        ),  # a server's
+        ),  # a server runs this kernel
         ("db49a221-6df011bc99a9c990a8836cef_9528_4", {"SERVER_SOFTWARE": "voila/0.5"}, True),
         ("0cf2ca8f-2b38-4b1c-8b7f-1d2c2f6b1e50", {}, True),  # JupyterLab, VS Code
         ("", {}, True),

@@ -141,7 +141,7 @@ def test_forward_steps_come_first_and_are_counted():
 
 def test_a_closed_box_sends_its_contents_on_request(monkeypatch):
     h = mg.ones(2, 3)
-    for _ in range(140):  # with fewer nodes everything is sent at once
+    for _ in range(140):  # with fewer nodes, everything would be sent at once
         h = (h @ mg.ones(3, 3, requires_grad=True)).tanh()
     stepper = viz.step(h.sum(), check=False)
     assert stepper.pane.options == {"opens": True}
@@ -150,7 +150,7 @@ def test_a_closed_box_sends_its_contents_on_request(monkeypatch):
     closed = list(stepper.closed)
     assert len(closed) >= 2
     stepper._answer({"open": closed[0]})
-    stepper._answer({"open": closed[0]})  # once is enough
+    stepper._answer({"open": closed[0]})  # a second request sends nothing new
     stepper._answer({"open": "of another pane"})
     assert [functions["open"] for functions in output] == closed[:1]
     inside = json.loads(output[0]["inside"])

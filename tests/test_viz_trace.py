@@ -346,7 +346,7 @@ def test_a_broadcast_add_shows_the_sum_and_no_empty_alpha(t):
     assert [s.name for s in step.saved] == []
     w = t.ones(2, requires_grad=True)
     scaled = viz.trace(t.add(w, w, alpha=3).sum()).steps[1]
-    assert [(s.name, s.text) for s in scaled.saved] == [("alpha", "3")]  # listed if it has an effect
+    assert [(s.name, s.text) for s in scaled.saved] == [("alpha", "3")]  # alpha is listed if it has an effect
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_a_mistake_is_answered_with_what_to_do(t, call, says):
 
 
 def through_a_shared_leaf(t):
-    """A graph whose pass stops half-way for one of another thread, which ends at the same leaf."""
+    """A graph whose pass waits half-way for the pass of another thread, which ends at the same leaf."""
     w = t.tensor([1.0, 2.0], requires_grad=True)
     y = w * w
 

@@ -55,13 +55,13 @@ function otherNames(told) {
   return [told, ...parts, told.replace(/\([^()]*\)/g, ""), ...inside].map(tokens);
 }
 
-// The letter whose text this is, or a part of whose text it is and of no other's.
+// The letter whose text this is, or the only letter whose text contains it.
 function option(text, options) {
   const said = tokens(text), plainly = Object.fromEntries(Object.entries(options).map(([key, told]) => [key, content(tokens(told)).join(" ")]));
   return optionOf(said, options) ?? optionOf(content(said), plainly);
 }
 
-// The letter of the option that is the same numbers, written in another way: "4 x 4" for "(4, 4)".
+// The letter of the option with the same numbers, written in another way: "4 x 4" for "(4, 4)".
 function withTheseNumbers(text, options) {
   const numbers = (told) => readTyped(told, Math.max((told.match(/\d+/g) ?? []).length, 2)), given = numbers(text);
   const found = Object.keys(options).filter((key) => Array.isArray(given) && JSON.stringify(numbers(options[key])) === JSON.stringify(given));
@@ -73,7 +73,7 @@ function optionOf(said, options) {
   if (!said.length) return undefined;
   if (Object.hasOwn(options, said[0]) && said.length > 1 && within(said.slice(1), tokens(options[said[0]]))) return said[0];
   const whole = letters.filter((key) => otherNames(options[key]).some((name) => String(name) === String(said)));
-  if (whole.length === 1 || (said.length === 1 && letters.some((_, k) => said[0] === String(k + 1)))) return whole.length === 1 ? whole[0] : undefined; // the third?
+  if (whole.length === 1 || (said.length === 1 && letters.some((_, k) => said[0] === String(k + 1)))) return whole.length === 1 ? whole[0] : undefined; // "3" may mean the third option
   const begun = letters.filter((key) => String(tokens(options[key]).slice(0, said.length)) === String(said));
   if (begun.length === 1) return begun[0];
   const part = letters.filter((key) => within(said, tokens(options[key])));

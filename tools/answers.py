@@ -152,7 +152,7 @@ def _letters(truth: Any, letters: str, key: str) -> dict:
 
 
 def _exercise(exercise: Exercise) -> dict | None:
-    """The data for an exercise; None if the answer is code, or is judged by code that has no form as data."""
+    """The data for an exercise; None if the answer is code, or if judging it takes code."""
     if not exercise.typed:
         return None
     if exercise.probe is None:

@@ -63,7 +63,7 @@ GROUPS = {
     "viz": "viz: any framework's graph",
     "minigrad": "minigrad: on NumPy alone",
 }
-WIDTH, HEIGHT = 212, 52  # of a package, in points
+WIDTH, HEIGHT = 212, 52  # the size of a package, in points
 STYLE = """
 text { font-family: system-ui, "DejaVu Sans", sans-serif; fill: #1f2328 }
 .title { font-weight: 600; font-size: 14px } .says { font-size: 12px; fill: #57606a } .name { font-size: 12px; fill: #57606a }
@@ -91,8 +91,7 @@ def modules() -> dict[str, Path]:
 
 def imported(program: ast.Module, package: str = "", typing: bool = False) -> Iterator[str]:
     """The full dotted name of every module, and of every name in a module, that `program` imports when it runs,
-    wherever in the file; with `typing` also what it imports for annotations alone. `package` is where a relative import
-    starts."""
+    anywhere in the file; with `typing`, also those imported only for annotations. Relative imports start from `package`."""
 
     def runs(node: ast.AST) -> bool:
         return typing or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")

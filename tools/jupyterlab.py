@@ -93,9 +93,9 @@ class Lab:
 
     module = "jupyterlab"  # what python -m runs
     app = "LabApp"
-    place = "lab/tree/{}?reset"  # where it opens a notebook
+    place = "lab/tree/{}?reset"  # the address that opens a notebook
     options: tuple[str, ...] = tuple(styled())
-    window: Page | None = None  # JupyterLab with no notebook open, for the next
+    window: Page | None = None  # a page with no notebook open, kept for the next one
 
     def __init__(self, notebooks: Path = NOTEBOOKS, theme: Theme = "light"):
         self.notebooks = notebooks
@@ -196,11 +196,11 @@ class Lab:
     ) -> Iterator[Lesson]:
         """Open notebook `name`, as shipped, or `book` under that name, with a separate kernel.
 
-        It reuses the window of the last one, as for someone who opens one lesson after the other: loading JupyterLab takes
-        four times as long as running a lesson. After an error, next to an open
-        notebook, or if the scale is not 1, it opens a new window.
+        It reuses the last notebook's window, as for someone who opens one lesson after the other: loading JupyterLab takes
+        four times as long as running a lesson. It opens a new window after an error, while another notebook is open, or
+        if the scale is not 1.
 
-        width, height: of the window, in CSS pixels; scale: device pixels of each, for sharp pictures.
+        width, height: size of the window in CSS pixels; scale: device pixels per CSS pixel, for sharp pictures.
         """
         if book is None:
             shutil.copy(self.notebooks / name, self.folder / name)
@@ -338,7 +338,7 @@ class Lesson:
 
     def wear(self, theme: Theme) -> None:
         """Set the theme, which follows the browser window, and wait until all of JupyterLab shows it: to change it, JupyterLab
-        hides itself for a frame, under a splash screen that takes every press until it has faded."""
+        hides itself for a frame, under a splash screen that swallows every click until it has faded."""
         self.page.emulate_media(color_scheme=theme)
         self.page.wait_for_function(
             """(light) => document.body.dataset.jpThemeLight === light && window.jupyterapp.shell.isVisible
@@ -368,7 +368,7 @@ class Lesson:
             ran = [any(map(str.isdigit, prompt)) for prompt in now["prompts"]]
             if ran == self.runnable:
                 break
-            # After an error that is meant (raises-exception) JupyterLab removes the stars of all waiting cells, but runs them
+            # After an intended error (raises-exception), JupyterLab removes the stars of all waiting cells, but runs them
             # anyway. So only a kernel that stays idle shows that the rest will not run.
             waits = now["kernel"] != "idle" or any("*" in prompt for prompt in now["prompts"])
             still = 0 if waits else still + 1

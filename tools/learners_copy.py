@@ -60,7 +60,7 @@ def clean(notebook: dict[str, Any]) -> str:
 
 
 def headed(cell: dict[str, Any]) -> list[str]:
-    """The code of a cell that is folded away, under a line that says what it does: JupyterLab shows the first line of it."""
+    """The code of a folded cell, with a first line that says what it does: JupyterLab shows only that line."""
     source = "".join(cell["source"])
     if source.lstrip().startswith("#"):
         return cell["source"]
@@ -123,7 +123,7 @@ def explanations(cells: list[dict[str, Any]]) -> Iterator[int]:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """A text without its last paragraph, and that paragraph if it ends in a colon, since it leads to the cell below."""
+    """The text and "". If it ends in a colon, its last paragraph, which leads to the cell below, is split off instead."""
     if not text.endswith(":"):
         return text, ""
     explained, _, leads_on = text.rpartition("\n\n")
@@ -193,7 +193,7 @@ def _told(beside: list[str]) -> list[str]:
 
 
 def answered_in(source: Path) -> set[str]:
-    """The lessons of the project in which somebody has written since the last commit: a learner, before there was a copy. Their
+    """The lessons of the project edited since the last commit, by a learner who worked there before there were copies. Their
     copies belong to the learner from the beginning. Empty if git cannot say."""
     git = ["git", "-C", str(source)]
     found = set()
@@ -229,7 +229,7 @@ class _Copies:
             OSError,
             ValueError,
             RecursionError,
-        ):  # none yet, or damaged: then every copy counts as written in
+        ):  # none yet, or damaged: then every copy counts as edited
             found = {}
         found = found.items() if isinstance(found, dict) else ()
         self.given: dict[str, str] = {name: version for name, version in found if isinstance(version, str)}
@@ -251,7 +251,7 @@ class _Copies:
         if name in untouched:
             return name
         if version in (self.given.get(known) for known in self._family(name)):
-            return None  # given before: it has become theirs, or was thrown away
+            return None  # given before: the learner has edited or deleted it
         return untouched[-1] if untouched else self._next_name(name)
 
     def write(self, name: str, text: str, version: str) -> None:

@@ -31,7 +31,7 @@ def is_free(port: int) -> bool:
 
 
 def port_number(text: str) -> int:
-    """The port that `text` names, free to be used; exits with what to do if it is not."""
+    """The port that `text` names, if it is free; otherwise exits with advice."""
     if not text.isdecimal() or not 1024 <= int(text) <= 65535:
         sys.exit(f"minigrad: PORT must be a number from 1024 to 65535, not {text!r}: make lessons PORT=8890")
     port = int(text)
@@ -45,7 +45,7 @@ def port_number(text: str) -> int:
 
 
 def refresh(folder: Path) -> None:
-    """Bring the learner's copy up to date and print its messages; exits with what to do if it cannot."""
+    """Bring the learner's copy up to date and print its messages; exits with advice if that fails."""
     try:
         for line in learners_copy.refresh(folder):
             print(f"minigrad: {line}", flush=True)

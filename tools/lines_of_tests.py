@@ -24,10 +24,10 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("minigrad", "viz", "notebooks/exercises")
-MOST = 40  # tests of one line
-SECONDS = 8.0  # that the tests of one line may take together
+MOST = 40  # at most this many tests of one line
+SECONDS = 8.0  # limit for all tests of one line together
 CASES = 12  # cases recorded per parametrised test; all of them for tests of operations
-# environment variables: the file to write, and the test files that it has
+# environment variables: the file to write, and the test files already in it
 TO, KNOWN = "LINES_OF_TESTS", "LINES_OF_TESTS_KNOWN"
 # they install, build, read or start programs of their own, and run few lines of the packages in this process
 APART = """
@@ -87,8 +87,8 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def record(folder: Path, to: Path, files: Iterable[str], tests: list[str]) -> Lines:
-    """Run `tests` of a copy of the project once and write to `to` which lines each of them runs; tests that `to` already has,
-    for the same text of `files` and of the tests, are not run again."""
+    """Run `tests` of a copy of the project once and write to `to` which lines each of them runs; tests that are in `to`
+    already are run again only if `files` or the tests have changed."""
     to.parent.mkdir(parents=True, exist_ok=True)
     now = {file: mark(folder / file) for file in files}
     known = [
@@ -148,7 +148,7 @@ class Recorder:
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         return True if collection_path.relative_to(Path.cwd()).as_posix() in self.known else None
 
-    @pytest.hookimpl(trylast=True)  # after -m has selected
+    @pytest.hookimpl(trylast=True)  # after -m has made its selection
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         cases = defaultdict(list)
         for item in items:

@@ -16,7 +16,7 @@
   button.after(save);
   let worker = null;
 
-  // What was typed into a cell, kept in this browser until the page itself says something else there; null where nothing is.
+  // What was typed into a cell, kept in this browser until the page's own code in it changes; null if nothing was typed.
   const kept = {
     key: (cell) => `${location.pathname} ${cell.number}`,
     get(cell) {
@@ -109,7 +109,7 @@
 
   function execute(cell, visible) {
     return new Promise((resolve) => {
-      const id = ++asked; // not crypto's: a page that comes by plain http has none
+      const id = ++asked; // not from crypto, which makes no ids on a page served by plain http
       const out = visible ? emptied(cell) : document.createElement("div");
       const finish = (error) => {
         if (error) add(out, "pre", error.replace(/\x1b\[[0-9;]*m/g, ""));

@@ -10,10 +10,10 @@ change that makes no difference, which needs a reason in `EQUIVALENT`.
     python -m tools.mutants --tests tests/minigrad     # only these test files and folders
     python -m tools.mutants --list                     # show the changes, run nothing
 
-It first records which tests run which lines (tools/lines_of_tests.py; some fifteen minutes for all). That, and what came of
-each mutant, is kept in build/: an interrupted run continues where it stopped, and a second one tries again only the survivors
-and what has changed. `--anew` forgets both. The tests run in a copy of the tracked files, so the checkout is never changed.
-Not part of `make test`, and not for Windows.
+It first records which tests run which lines (tools/lines_of_tests.py; about fifteen minutes for all). That record and the
+outcome of each mutant are kept in build/: an interrupted run continues where it stopped, and a second one tries again only
+the survivors and what has changed. `--anew` forgets both. The tests run in a copy of the tracked files, so the checkout is
+never changed. Not part of `make test`, and not for Windows.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def choose(count: int, seed: int, only: str) -> list[Mutant]:
 
 def run(mutant: Mutant, copy: Path, tests: list[str]) -> str:
     """ "killed", "killed (time)", "SURVIVED" or "NO TEST" after the tests have run on the changed copy."""
-    import resource  # Windows has none
+    import resource  # missing on Windows
 
     if not tests:
         return "NO TEST"

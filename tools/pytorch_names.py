@@ -187,7 +187,7 @@ def arguments(path: str, name: str, value: object, known: dict) -> str:
 
 
 def text() -> str:
-    """What the file should be."""
+    """The text that the file should have."""
     torch = importlib.import_module("torch")
     parts = [HEAD.format(version=torch.__version__.split("+")[0])]
     for path, names in collect().items():

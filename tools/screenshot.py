@@ -64,7 +64,7 @@ def main() -> None:
         said(PICTURES / "backward.gif")
         for theme in ("light", "dark"):
             with Lab(theme=theme) as lab, lab.open(browser, LESSON, width=1180, scale=1.5) as lesson:
-                lesson.page.keyboard.press("Control+b")  # without the list of files
+                lesson.page.keyboard.press("Control+b")  # hide the list of files
                 lesson.run_all()
                 cell = lesson.page.locator(".jp-Notebook .jp-Cell").nth(number)
                 cell.locator(".mgv[data-ready]").wait_for()

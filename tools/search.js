@@ -1,5 +1,5 @@
-// Search of the site: looks up what is typed in search-index.js, which lies beside the pages and is read when somebody comes to
-// the field. Nothing leaves the page. "/" goes to the field; the arrows go through what is found; Escape closes it.
+// Search of the site: looks the typed words up in search-index.js, which is next to the pages and is loaded when somebody comes
+// to the field. Nothing leaves the page. "/" goes to the field; the arrows go through what is found; Escape closes it.
 (() => {
   const form = document.querySelector(".search"), field = form.querySelector("input"), found = form.querySelector(".found");
   const list = found.querySelector("ol"), status = found.querySelector("[role=status]"), most = 12;
@@ -11,7 +11,7 @@
     document.head.append(script);
   }
 
-  // of an entry [page, its title, anchor, heading, text]: how well it fits, 0 if a word is not there
+  // how well an entry [page, its title, anchor, heading, text] fits; 0 if a word is not there
   function fit([, title, , heading, text], words) {
     const head = ` ${heading.toLowerCase()} `, whole = `${head} ${title.toLowerCase()} ${text.toLowerCase()}`;
     if (!words.every((word) => whole.includes(word))) return 0;

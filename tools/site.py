@@ -369,7 +369,7 @@ def hero() -> str:
         None,
         HERO.splitlines(keepends=True),
         "<page>",
-    )  # it shows its source
+    )  # the stepper shows its source
     names: dict = {"torch": minigrad}
     exec(compile(HERO, "<page>", "exec"), names)
     stepper = viz.step(names["z"], names={name: names[name] for name in "xyabz"})

@@ -199,7 +199,7 @@ class Stub:
         return "_Tensor" if ops and all(op.single for op in ops) else "Any"
 
     def cls(self, name: str, cls: type) -> str:
-        """A class, with what it has from bases that are not public themselves."""
+        """A class, with what it inherits from bases that are not public."""
         line = cls.__mro__[1:]
         public = next((b for b in line if b.__module__.startswith("minigrad") and self.name_of(b)), None)
         bases = [b for b in line if b.__module__ == "builtins" and b is not object][:1]

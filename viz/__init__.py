@@ -13,9 +13,9 @@
     viz.widgets(False)  no live widgets, only frames that step offline: for exported notebooks (or VIZ_WIDGETS=0)
     viz.failure()       what failed in the last pass that raised, and a picture of what was computed until then
 
-Works on every tensor whose graph speaks the protocol described in ``viz.read.graph``, PyTorch's included.
+Works on every tensor whose graph follows the protocol described in ``viz.read.graph``, PyTorch's included.
 
-Where the number on an arrow comes from: run/trace.py copies in a hook what each node sends (``_Recorder``), show/payload.py
+How a number gets onto an arrow: a hook in run/trace.py copies what each node sends (``_Recorder``), show/payload.py
 writes it into the step under the edge's own name (``_step``), show/front/timeline.js finds it by edge and step
 (``sentAlong``), and show/front/painting.js writes it on the arrow (``label``).
 """

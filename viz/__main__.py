@@ -4,8 +4,8 @@
     python -m viz program.py:loss --show -- --lr 0.1   (opens the page; arguments after -- go to the script)
 
 Runs ``program.py``, takes its variable ``loss`` (a tensor, or a function without arguments that returns one), runs backward
-from it and writes a page that steps through the pass. Exit code 2 and one sentence if that is impossible. If the script itself
-raises, prints its traceback and the operation that failed; exit code 1.
+from it and writes a page that steps through the pass. If that is impossible, prints one sentence and exits with code 2. If the
+script itself raises, prints its traceback and the operation that failed, and exits with code 1.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tell(error: BaseException, show: bool) -> int:
-    """Print the traceback from the script's own first entry on, and what failed in the script."""
+    """Print the traceback, starting at the script's own first entry, and what failed in the script."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__") in (__name__, "runpy"):
         trace = trace.tb_next

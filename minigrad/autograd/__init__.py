@@ -3,15 +3,15 @@
 `help(minigrad)` gives an order for reading what `loss.backward()` needs: node, engine, passes, saved, hooks, modes, views.
 Besides these:
 
-    grad_mode      what users switch                     no_grad, enable_grad, inference_mode, detect_anomaly
-    graph          what users attach to a graph          register_hook, retain_grad, saved_tensors_hooks
+    grad_mode      modes that users switch               no_grad, enable_grad, inference_mode, detect_anomaly
+    graph          hooks that users attach to a graph    register_hook, retain_grad, saved_tensors_hooks
 
 **Further modules** build on these; the modules above do not know them. They are loaded when they are first used:
 
     function       operations with their own backward    Function and its ctx
-    forward_ad     derivatives beside the values         dual_level, make_dual: dual numbers
+    forward_ad     derivatives along with the values     dual_level, make_dual: dual numbers
     functional     Jacobians and products with them      jacobian, hessian, vjp, jvp, hvp, vhp
-    numerical      is a derivative right?                gradcheck, gradgradcheck: against finite differences
+    numerical      checks of derivatives                 gradcheck, gradgradcheck: against finite differences
 """
 
 import sys

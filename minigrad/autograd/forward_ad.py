@@ -65,7 +65,7 @@ def tangents(op: Op, inputs: tuple, given: Tangents, results: tuple, params: tup
 
 
 def transposed(rules: list[tuple], results: tuple) -> Tangents:
-    """J t as the derivative of uᵀJ t with respect to u. rules: each as a function of u, with the tangent of its input."""
+    """J t as the derivative of uᵀJ t with respect to u. rules: pairs (a rule as a function of u, its input's tangent)."""
     recording, level = local.grad, local.interpreter
     with enable_grad():
         # so that transforms see what happens to them
@@ -88,7 +88,7 @@ class Dual(Wrapper):
 
     @property
     def tangent(self) -> Tensor | None:
-        """The derivative, None for a constant. That of a view is looked up in its base if the base was written to."""
+        """The derivative, None for a constant. A view's is looked up in its base if the base was written to."""
         base = self._base
         if base is not None and self.seen != self._counter.version:
             moved, below = base.tangent, self.level.below
@@ -252,7 +252,7 @@ def current_level() -> dual_level | None:
 def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     """A dual tensor with this value and this tangent, which must have the same shape.
 
-    Raises RuntimeError outside of `dual_level`, for another shape, and if the value is already a dual tensor; ValueError
+    Raises RuntimeError outside of `dual_level`, for different shapes, and if the value is already a dual tensor; ValueError
     for integers.
     """
     level = current_level()

@@ -40,7 +40,7 @@ class FunctionCtx(Node):
     _runs_undefined = True
     _frees = True
     rules: ClassVar[dict[str, str]] = {}
-    reads_forward = False  # whether `jvp` is running, which then finds what was saved for it
+    reads_forward = False  # whether `jvp` is running: it reads what was saved for it
     to_save: tuple[Tensor | None, ...] = ()
     saved_for_forward: tuple[Tensor | None, ...] | None = None
     dirty_tensors: tuple[Tensor, ...] = ()
@@ -85,7 +85,7 @@ class FunctionCtx(Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """The saved tensors. Raises if they were freed, or written to in place since."""
+        """The saved tensors. Raises if they were freed, or written to after they were saved."""
         if self.reads_forward and (self.saved_for_forward or self.to_save):
             return self.saved_for_forward or self.to_save
         check(self._versions is not RELEASED, messages.FREED)
@@ -137,11 +137,11 @@ def missing(what: str) -> staticmethod:
 class Function:
     """Base class of custom operations: override the static methods `forward` and `backward`, call with `.apply(...)`.
 
-    forward(ctx, *args) computes the result, with recording off; with setup_context(ctx, inputs, output), which saves in
-    `ctx` what backward needs, it is forward(*args).
+    forward(ctx, *args) computes the result, with recording off. If setup_context(ctx, inputs, output) is defined,
+    which saves in `ctx` what backward needs, it is forward(*args).
     backward(ctx, *grad_outputs) returns one gradient for each argument of forward, None for those that need none.
     vjp is another name for backward. jvp(ctx, *tangents) is the forward-mode derivative.
-    vmap(info, in_dims, *args) computes a whole batch: (output, out_dims), by operations and other Functions.
+    vmap(info, in_dims, *args) returns (output, out_dims) for a whole batch, using operations and other Functions.
     """
 
     node_class: type[FunctionCtx]

@@ -34,7 +34,7 @@ Map = Callable[..., Tensors]
 def jacobian(func: Map, inputs: Tensors, create_graph: bool = False) -> Tensors | tuple:
     """The Jacobian of `func`: for output o and input x a tensor of shape `o.shape + x.shape`.
 
-    A single tensor for one output and one input, a tuple per input, a tuple of tuples for several outputs.
+    A single tensor, or a tuple over the outputs or the inputs if they are a tuple; if both are, a tuple of tuples.
     """
     with enable_grad():
         xs, ys = point("jacobian", func, inputs, create_graph)
@@ -65,7 +65,7 @@ def vjp(func: Map, inputs: Tensors, v: Vectors = None, create_graph: bool = Fals
 
 
 def jvp(func: Map, inputs: Tensors, v: Vectors = None, create_graph: bool = False) -> tuple:
-    """(func(*inputs), J v). `v` has the inputs' shapes; it may be omitted for a single number."""
+    """(func(*inputs), J v). `v` has the inputs' shapes; it may be omitted if the input is a single number."""
 
     def pulled(ys: Group, xs: Group) -> tuple:
         us = [zeros_of(y).requires_grad_() for y in ys]
@@ -138,7 +138,7 @@ def point(caller: str, func: Map, inputs: Tensors, create_graph: bool) -> tuple[
 
 
 def vectors_for(v: Vectors, like: Sequence[Tensor], caller: str) -> Group:
-    """The vectors of a product, of the shapes of `like`; ones instead of None for a single number."""
+    """The vectors of a product, in the shapes of `like`; ones instead of None for a single number."""
     if v is None and len(like) == 1 and like[0].numel() == 1:
         v = wrap(np.ones_like(like[0]._array))
     whose = "user-provided function returns" if caller == "vjp" else "input to the user-provided function is"

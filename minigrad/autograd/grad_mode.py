@@ -174,7 +174,7 @@ def switch(on: bool, check_nan: bool) -> None:
 
 def remember_traceback(node: object) -> None:
     """Note in `node.metadata` the call stack of the operation that is being recorded, users' frames only."""
-    import traceback  # not for `import minigrad`: only here is it needed
+    import traceback  # here, so that `import minigrad` does not load it
 
     stack = traceback.extract_stack()
     ours = __file__.rsplit("autograd", 1)[0]

@@ -1,6 +1,6 @@
-"""What users attach to a graph: hooks on tensors and on saved tensors.
+"""Hooks that users attach to a graph: on tensors and on saved tensors.
 
-hooks.py runs the hooks in a backward pass; saved.py those on saved tensors.
+hooks.py runs those on tensors in a backward pass; saved.py runs those on saved tensors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def retain_grad(self: Tensor) -> None:
 
 
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-    """Call `hook(grad)` in each backward pass with this tensor's whole gradient; what it returns replaces it."""
+    """Call `hook(grad)` in each backward pass with this tensor's whole gradient; a returned tensor replaces it."""
     check(self.requires_grad, NO_GRADIENT)
     node = self.grad_fn
     if node is not None:

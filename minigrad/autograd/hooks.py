@@ -1,7 +1,7 @@
 """Hooks in a backward pass.
 
-For each node the hooks on the tensors that it made are called, then its own prehooks, the node itself, its
-own hooks. They see Tensors, whatever the engine computes with.
+For each node, the hooks on the tensors that it made are called, then its own prehooks, the node itself and
+its own hooks. They see Tensors, whatever the engine computes with.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def run_with_hooks(node: Node, grad: object, recorded: bool, needed: Needed | No
 
 
 def take_captured(node: Node, grad: object, recorded: bool, captures: dict, needed: Needed) -> object:
-    """Put the gradient of a node into `captures`, if it was requested. As in PyTorch, this happens before the
-    node's hooks if the node is fired too, else after them. Returns the gradient."""
+    """Put the gradient of a node into `captures`, if it was requested. As in PyTorch, this happens before all
+    hooks if the node is fired too, else after those on its tensors. Returns the gradient."""
     if node._hooks is not None and not needed[node]:
         grad = run_before(node, grad, recorded, fires=False)
     for output_nr in range(node._output_count):

@@ -2,7 +2,7 @@
 
 Both Jacobians are computed in full: the numerical one by moving the elements of an input one at a time,
 (f(x + ε) − f(x − ε)) / 2ε, the analytical one by a backward pass for each element of an output, with a unit vector as v.
-Do this in double: in float32 only three digits of the difference are correct.
+Use double precision: in float32, only three digits of the difference are correct.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def gradcheck(
 
 
 def gradgradcheck(func: Func, inputs: Tensor | Sequence[object], **options: object) -> bool:
-    """Check second derivatives of `func`: run `gradcheck`, whose options it takes, on its backward pass."""
+    """Check second derivatives of `func`: run `gradcheck`, with these options, on the backward pass of `func`."""
     arguments, rng = as_sequence(inputs), np.random.default_rng(0)
     outputs, count = as_sequence(func(*arguments)), len(arguments)
     like = [outputs[k]._array for k in differentiable(outputs)]

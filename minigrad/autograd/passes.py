@@ -1,4 +1,4 @@
-"""`backward` and `grad`: what users call. They check the arguments, start the engine, return the results."""
+"""`backward` and `grad`, which users call: they check the arguments, start the engine, return the results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def backward(
 ) -> None:
     """Add the gradients of `tensors`, weighted by `grad_tensors`, to the `.grad` of every leaf.
 
-    grad_tensors: for each tensor the vector v of vᵀJ, of the tensor's shape; 1 for scalars if omitted.
+    grad_tensors: for each tensor the vector v of vᵀJ, of the tensor's shape; by default, 1 for scalars.
     retain_graph: keep the saved values for another pass (default: the value of create_graph).
     create_graph: record the pass itself, so that the gradients can be differentiated.
     inputs: fill only the `.grad` of these tensors.
@@ -60,7 +60,7 @@ def grad(
     """The gradients of `outputs` with respect to `inputs`, returned; no `.grad` is touched.
 
     grad_outputs: the vectors v of vᵀJ, one per output. retain_graph, create_graph: as in `backward`.
-    allow_unused: an input that no output depends on gets None, not an error; materialize_grads: zeros.
+    allow_unused: an input that no output depends on gets None, not an error; with materialize_grads, zeros.
     is_grads_batched: grad_outputs and gradients have an extra first dimension: one pass for each row.
     Raises RuntimeError as `backward` does, and for unused inputs.
     """

@@ -1,7 +1,7 @@
-"""Saved tensors: what a node keeps for its rules, the check that it is unchanged, and hooks that pack it.
+"""Saved tensors: the values a node keeps for its rules, the check that they are unchanged, packing hooks.
 
-A node saves its inputs as tensors, and its own result as an array: with the tensor, it would keep itself
-alive. It also saves their versions: no rule ever computes with values that were changed in place.
+A node saves its inputs as tensors, and its own result as an array: the tensor would keep the node alive.
+It also saves their versions: no rule ever computes with values that were changed in place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .grad_mode import no_grad
 from .node import RELEASED, AccumulateGrad, Node, grad_fn, gradient_node
 
 ndarray = np.ndarray
-HELD = "held"  # the last of the versions of a node whose saved tensors hooks have packed
+HELD = "held"  # the last version in a node whose saved tensors were packed by hooks
 
 
 def versions_of(node: Node) -> tuple[int, ...] | None:

@@ -5,7 +5,7 @@
     transforms    the derivatives
     trees         nested arguments, and modules as functions
 
-The operations import the interpreter, and the transforms import the operations: the public functions are loaded on first use.
+The operations import the interpreter, and the transforms the operations, so the public functions are loaded on first use.
 """
 
 from ..missing import module_attributes

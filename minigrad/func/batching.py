@@ -1,9 +1,9 @@
 """vmap: a function of one example becomes a function of a batch, with one NumPy call for the whole batch.
 
 Inside, a `Batched` tensor looks like one example and holds all of them, along dimension 0 of `value`. How an operation
-runs on the whole batch follows from its declaration: elementwise ones are lined up from the right; parameters that are
+runs on the whole batch follows from its declaration: elementwise operands are lined up from the right; parameters that are
 dimensions of one example are shifted by one, sizes get the batch in front. `batch=` covers the rest: one of the words in
-WAYS, or a function that composes the operation of others, written for one example. All other operations run in a loop.
+WAYS, or a function that composes the operation from others, as for one example. All other operations run in a loop.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..tensor import Tensor, wrap
 from .interpreter import Interpreter, Wrapper, at, each, results_of, tensors_in
 from .trees import flattened, spread, structure
 
-# A value; 0 if its dimension 0 runs over the examples, None if they share it.
+# A value, and 0 if its dimension 0 runs over the examples or None if they share it.
 Pair = tuple[Tensor | None, int | None]
 Dims = Any  # an int, None, or a tuple, list or dictionary of these, nested like the arguments or results
 # The kinds of parameters that refer to the dimensions of one example, and how they are changed for a batch of `n`.
@@ -51,7 +51,7 @@ def refused_batch(text: str) -> Callable:
 
 
 class Batched(Wrapper):
-    """One tensor for each example: a `value` whose dimension 0 runs over the examples, or the same for all (`bdim` None)."""
+    """One tensor for each example: a `value` whose dimension 0 runs over the examples, or that all share (`bdim` None)."""
 
     __slots__ = ()
     bdim = property(lambda self: self.extra, doc="The dimension of `value` for the examples: 0, or None.")
@@ -102,13 +102,13 @@ class Vmap(Interpreter):
                 return result
 
     def composed(self, op: Op, pairs: list[Pair], params: tuple) -> object:
-        """The operation composed of others, written for one example."""
+        """Compose the operation from others, as for one example."""
         examples = [None if v is None else Batched.of(self, v, d) for v, d in pairs]
         result = at(self, op.batch, *((examples,) if op.variadic else examples), *params)
         return result if result is NotImplemented else each(result, lambda r: self.whole(self.unwrap(r)))
 
     def shifted(self, op: Op, pairs: list[Pair], params: tuple) -> object:
-        """Parameters that refer to one example's dimensions and sizes, changed to refer to the batch's."""
+        """Change parameters that refer to one example's dimensions and sizes so that they refer to the batch's."""
         kinds = [op.signature.kinds[name] for name in op.params]
         if SHIFT.keys().isdisjoint(kinds) or ("dim", None) in zip(kinds, params, strict=True):
             return NotImplemented
@@ -134,7 +134,7 @@ class Vmap(Interpreter):
         return outs if isinstance(result, tuple) else outs[0]
 
     def whole(self, pair: Pair) -> Tensor | None:
-        """The value with a batch dimension, stretched if it had none."""
+        """The value with a batch dimension, expanded if it had none."""
         value, bdim = pair
         shared = value is not None and bdim is None
         return value.unsqueeze(0).expand(self.size, *value.shape) if shared else value
@@ -216,7 +216,7 @@ def aligned(pairs: Sequence[Pair]) -> list[Tensor | None]:
 
 
 def in_front(value: Tensor, ndim: int) -> Tensor:
-    """A batch whose examples get dimensions in front, up to the given number."""
+    """A batch whose examples are given dimensions of length 1 in front, up to `ndim`."""
     size, *rest = value._array.shape
     return value if len(rest) >= ndim else value.reshape(size, *(1,) * (ndim - len(rest)), *rest)
 
@@ -236,7 +236,7 @@ def products(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> Tensor:
     row, column = a._array.ndim == 1 + (a_dim == 0), b._array.ndim == 1 + (b_dim == 0)
     a, b = aligned([(a.unsqueeze(-2) if row else a, a_dim), (b.unsqueeze(-1) if column else b, b_dim)])
     if a.shape[-1] != b.shape[-2]:
-        return NotImplemented  # so that the operation itself says what is wrong
+        return NotImplemented  # so that the operation itself raises the error
     out = a.matmul(b)
     out = out.squeeze(-1) if column else out
     return out.squeeze(-1 if column else -2) if row else out
@@ -263,7 +263,7 @@ def selected(level: Vmap, op: Op, pairs: list[Pair], params: tuple) -> object:
     tensors = iter(aligned([*[p[1:] for p in given], (number, 0)]))
     new = (number, *[t if t is None else next(tensors) for t in indices])
     read = index(value, new)
-    # NumPy has the selection directly after the examples, PyTorch where it was, if the indices are adjacent
+    # NumPy puts the selection right after the examples; PyTorch, where the indices were, if adjacent
     lead = first if given[-1][0] - first + 1 == len(given) else 0
     order = [0, *range(1 + n, 1 + n + lead), *range(1, 1 + n), *range(1 + n + lead, read.ndim)]
     if len(pairs) == 1:
@@ -297,11 +297,11 @@ def vmap(
 ) -> Callable:  # fmt: skip
     """Turn `func` of one example into a function of a batch.
 
-    in_dims: the dimension that runs over the examples, None for arguments that all examples share: one for all arguments, or
-        nested like them. out_dims: the same for the results.
-    randomness: "error" refuses random numbers, "same" draws them once for all examples, "different" for each.
+    in_dims: the dimension that runs over the examples, None if all examples share the argument; one value for all arguments,
+        or nested like them. out_dims: the same for the results.
+    randomness: "error" refuses random numbers, "same" draws them once for all examples, "different" for each example.
     chunk_size: how many examples are computed at a time, to save memory.
-    Raises ValueError for dimensions that do not fit, RuntimeError for values that Python has to know (`.item()`, `if`).
+    Raises ValueError for dimensions that do not fit, RuntimeError where Python needs a value (`.item()`, `if`).
     """
     name = getattr(func, "__name__", repr(func))
     check(chunk_size is None or chunk_size > 0, messages.VMAP_CHUNK, chunk_size, error=ValueError)
@@ -339,7 +339,7 @@ def vmap(
         return rebuild_out(c[0] if d is None else cat(list(c), d) for d, c in columns)
 
     def fitting(dims: Dims, tree: Any, which: str, what: str) -> list:
-        """The dimension for each leaf. Raises PyTorch's error if they are not nested like the leaves."""
+        """The dimension for each leaf. Raises PyTorch's error if `dims` is not nested like `tree`."""
         alone = isinstance(tree, Tensor) and isinstance(dims, tuple) and len(dims) == 1
         results = list(dims) if alone and which == "out_dims" else spread(dims, tree)
         call = f"in_dims={dims}, ..." if which == "in_dims" else f"..., out_dims={dims}"
@@ -349,7 +349,7 @@ def vmap(
         return results
 
     def turned(dim: int | None, t: object) -> object:
-        """An input whose dimension 0 runs over the examples. Raises PyTorch's errors for any other input."""
+        """An input with the examples along dimension 0. Raises PyTorch's errors if it has no dimension `dim`."""
         if dim is None:
             return t
         got = name, str(in_dims), dim

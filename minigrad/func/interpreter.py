@@ -72,10 +72,10 @@ class Interpreter(Context):
     """One level of the stack of transforms. Each kind of transform defines:
 
     wrapper: the class of its tensors.
-    compute(op, values, extras, params): (result, what this level adds to each of its tensors, None if it adds nothing), by
-        operations below.
+    compute(op, values, extras, params): returns (result, what this level adds to each of its tensors, or None), using
+        operations of the level below.
     admit(op, target, values): called before `values` are written into a tensor, which need not be of this level.
-    store(target, new): writes the value of `new` into the memory of `target`, by operations below.
+    store(target, new): writes the value of `new` into the memory of `target`, using operations below.
     process_function(cls, args): calls a custom Function.
     """
 
@@ -142,7 +142,7 @@ class Interpreter(Context):
         return inplace.old_value(t, t.of(self, at(self.below, t.value.clone), self.unwrap(t)[1]))
 
     def created(self, t: Tensor, like: Tensor | None) -> Tensor:
-        """A tensor made inside the transform, perhaps modelled on another, as one of this level if necessary."""
+        """A tensor made inside the transform, perhaps modelled on `like`; wrapped for this level if necessary."""
         return t if self.below is None else self.below.created(t, self.unwrap(like)[0])
 
     def source(self, generator: object) -> object:

@@ -100,7 +100,7 @@ def is_seen(x: object) -> bool:
 
 
 def only_alive(x: object) -> object:
-    """A result, its history removed if that leads only to variables of transforms that have ended."""
+    """A result, without its history if that leads only to variables of transforms that have ended."""
     if not isinstance(x, Tensor) or not x._requires_grad or is_alive(x):
         return x
     return x.rewrapped() if isinstance(x, Wrapper) else x.detach()
@@ -138,7 +138,7 @@ def pulled(func: Callable, primals: Any, has_aux: bool, api: str, tensors: Calla
 def grad_and_value(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callable:
     """A function that returns (gradient, value) of the scalar function `func` with respect to argument `argnums`.
 
-    has_aux: `func` returns (value, aux), and the new function (gradient, (value, aux)).
+    has_aux: `func` returns (value, aux), and the new function returns (gradient, (value, aux)).
     """
 
     def scalar(output: Any, api: str) -> list[Tensor]:
@@ -159,7 +159,7 @@ def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callabl
     """A function that returns the gradient of the scalar function `func` with respect to argument `argnums`.
 
     Arguments and gradients may be nested tuples, lists and dictionaries of tensors. has_aux: `func` returns (value, aux), and
-    the new function (gradient, aux). Raises RuntimeError if `func` does not return a scalar tensor.
+    the new function returns (gradient, aux). Raises RuntimeError if `func` does not return a scalar tensor.
     """
     both = grad_and_value(func, argnums, has_aux)
 
@@ -174,7 +174,7 @@ def grad(func: Callable, argnums: Argnums = 0, has_aux: bool = False) -> Callabl
 def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """(func(*primals), vjp_fn): `vjp_fn(v)` gives vᵀJ, a tuple with one gradient per primal.
 
-    v has the structure of the output. has_aux: `func` returns (output, aux), and `vjp` (output, vjp_fn, aux).
+    v has the structure of the output. has_aux: `func` returns (output, aux), and `vjp` returns (output, vjp_fn, aux).
     """
     output, pull, aux = pulled(lambda values: func(*values), primals, has_aux, "vjp(f, *primals)", tensors_of)
 
@@ -191,7 +191,7 @@ def jacrev(
 ) -> Callable:
     """A function that returns the Jacobian of `func`, by one batched backward pass with a row per output element.
 
-    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). chunk_size: how many rows at a time.
+    has_aux: `func` returns (output, aux), and the new function returns (Jacobian, aux). chunk_size: rows per pass.
     """
     check(chunk_size is None or chunk_size > 0, messages.JACREV_CHUNK, error=ValueError)
 
@@ -228,7 +228,7 @@ def unit_vectors(tensors: Sequence[Tensor]) -> list[Tensor]:
 def jvp(func: Callable, primals: tuple, tangents: tuple, *, has_aux: bool = False) -> tuple:
     """(func(*primals), J t): the derivative along `tangents`, computed together with the value.
 
-    has_aux: `func` returns (output, aux), and `jvp` (output, J t, aux).
+    has_aux: `func` returns (output, aux), and `jvp` returns (output, J t, aux).
     """
     api = "jvp(f, primals, tangents)"
     check(isinstance(primals, tuple), messages.PRIMALS, api)
@@ -251,7 +251,7 @@ def jacfwd(
 ) -> Callable:
     """A function that returns the Jacobian of `func`, by one batched forward pass with a column per input element.
 
-    has_aux: `func` returns (output, aux), and the new function (Jacobian, aux). randomness: as in `vmap`.
+    has_aux: `func` returns (output, aux), and the new function returns (Jacobian, aux). randomness: as in `vmap`.
     """
 
     @functools.wraps(func)

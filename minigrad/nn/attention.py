@@ -1,4 +1,4 @@
-"""Multi-head attention (Vaswani et al. 2017), as the operations that PyTorch records for it."""
+"""Multi-head attention (Vaswani et al. 2017), made of the operations that PyTorch records for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class MultiheadAttention(Module):
-    """Attention in num_heads heads of embed_dim/num_heads features each.
+    """Attention with num_heads heads of embed_dim/num_heads features each.
 
     query: (L, N, E), key and value: (S, N, E) (or batch_first) → output (L, N, E) and, with need_weights, the
     attention weights (N, L, S), averaged over the heads.
@@ -66,9 +66,9 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         """(output, weights or None). attn_mask: (L, S) or (N·heads, L, S), True for no attention, or numbers to add.
 
-        key_padding_mask: the same for whole keys, (N, S). average_attn_weights: without it the weights of each head, (N, heads,
-        L, S). is_causal: says only that attn_mask is a causal one. Raises AssertionError or RuntimeError for shapes that do not
-        fit.
+        key_padding_mask: the same for whole keys, (N, S). average_attn_weights: if False, return the weights of each head, (N,
+        heads, L, S). is_causal: only a hint that attn_mask is causal. Raises AssertionError or RuntimeError for shapes that do
+        not fit.
         """
         message = "query should be unbatched 2D or batched 3D tensor but received {}-D query tensor"
         ndim, others = query.dim(), (key.dim(), value.dim())
@@ -77,7 +77,7 @@ class MultiheadAttention(Module):
         check(not is_causal or attn_mask is not None, messages.CAUSAL_HINT)
         mask = as_numbers(attn_mask, query, "attn_mask")
         padding = as_numbers(key_padding_mask, query, "key_padding_mask")
-        if ndim == 2:  # without a batch: one is added, and taken away at the end
+        if ndim == 2:  # no batch dimension: add one, and remove it at the end
             query, key, value = (t.unsqueeze(1) for t in (query, key, value))
             padding = padding if padding is None else padding.unsqueeze(0)
         elif self.batch_first:
@@ -123,7 +123,7 @@ class MultiheadAttention(Module):
         return tuple(F.linear(x, w, b) for x, w, b in given)
 
     def _heads(self, t: Tensor) -> Tensor:
-        """(L, N, E) as (N·heads, L, E/heads)."""
+        """Reshape (L, N, E) to (N·heads, L, E/heads)."""
         return t.contiguous().view(t.shape[0], t.shape[1] * self.num_heads, self.head_dim).transpose(0, 1)
 
 
@@ -137,7 +137,7 @@ def as_numbers(mask: Weight, like: Tensor, name: str) -> Weight:
 
 
 def parted(t: Tensor, parts: int) -> tuple[Tensor, ...]:
-    """The last dimension in equal parts."""
+    """Split the last dimension into equal parts."""
     t = t.view(*t.shape[:-1], parts, -1)
     t = t.unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
     return tuple(t[i] for i in range(parts))

@@ -41,7 +41,7 @@ class _Numbered(Module):
         return self
 
     def extend(self, modules: Iterable) -> _Numbered:
-        """Add several at the end. Returns self."""
+        """Add several modules at the end. Returns self."""
         given = type(self), type(modules)
         check(isinstance(modules, Iterable), messages.EXTEND, *given, error=TypeError)
         for module in list(modules):

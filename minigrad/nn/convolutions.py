@@ -1,4 +1,4 @@
-"""Convolutions as modules, of rows and of images, and their transposes."""
+"""Convolutions of rows and of images as modules, and their transposes."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class _Conv(Module):
 
 
 class Conv1d(_Conv):
-    """Convolution of (N, C, L); arguments as F.conv1d. weight: (O, C/groups, K), uniform in ±1/√(C/groups·K)."""
+    """Convolution of (N, C, L): see F.conv1d. weight: (O, C/groups, K), uniform in ±1/√(C/groups·K)."""
 
     _dims = 1
 
 
 class Conv2d(_Conv):
-    """Convolution of (N, C, H, W); arguments as F.conv2d. weight: (O, C/groups, KH, KW), uniform in ±1/√(C/groups·KH·KW)."""
+    """Convolution of (N, C, H, W): see F.conv2d. weight: (O, C/groups, KH, KW), uniform in ±1/√(C/groups·KH·KW)."""
 
     _dims = 2
 
@@ -118,13 +118,13 @@ class _ConvTranspose(_Conv):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    """The transpose of Conv1d as a map of its input; arguments as F.conv_transpose1d. weight: (C, O/groups, K)."""
+    """The transpose of Conv1d as a linear map of its input: see F.conv_transpose1d. weight: (C, O/groups, K)."""
 
     _dims = 1
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """The transpose of Conv2d as a map of its input; arguments as F.conv_transpose2d. weight: (C, O/groups, KH, KW)."""
+    """The transpose of Conv2d as a linear map of its input: see F.conv_transpose2d. weight: (C, O/groups, KH, KW)."""
 
     _dims = 2
 

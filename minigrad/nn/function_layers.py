@@ -48,7 +48,7 @@ class Layer(Module):
 
 
 def forward_of(layer_class: type[Layer], inputs: str) -> Callable:
-    """The `forward` of a class, with inputs of these names: they may be given by position or by name."""
+    """The `forward` of a class, with inputs of these names, which may be given by position or by name."""
     forward = {
         "input": lambda self, input: self._run(input),
         "input target": lambda self, input, target: self._run(input, target),
@@ -78,9 +78,9 @@ def layer(
 ) -> type[Layer]:
     """The module of a function: its constructor takes the arguments of `function` other than the inputs.
 
-    inputs: the names of those. shown: the options that PyTorch prints, by default all; for "=name" only the value is printed.
-    one: those that are kept as a tuple of one number; by_name: those that are given by name only; without: those that PyTorch's
-    layer does not have; defaults: default values that differ from the function's.
+    inputs: the inputs' names. shown: the options that PyTorch prints, by default all; for "=name" only the value is printed.
+    one: options kept as a tuple of one number; by_name: options given by name only; without: options that PyTorch's layer
+    does not have; defaults: default values that differ from the function's.
     """
     rest = list(inspect.signature(function).parameters.values())[len(inputs.split()) :]
     rest = [p for p in rest if p.name not in without.split()]

@@ -1,4 +1,4 @@
-"""The functions that layers compute: `import minigrad.nn.functional as F`. Here: linear, lookups, dropout, normalisation.
+"""The functions that layers compute: `import minigrad.nn.functional as F`. Here are linear, lookups, dropout, normalisation.
 
 Activations are in functional_activations.py, convolution and pooling in functional_images.py, padding and resizing in
 functional_resizing.py, losses in functional_losses.py, distances in functional_distances.py; all are public here.
@@ -123,7 +123,7 @@ def embedding(
 ) -> Tensor:
     """The rows of `weight` (V, D) at the indices in `input` (*): (*, D). Raises IndexError for an index out of range.
 
-    padding_idx: a row that gets no gradient. max_norm: longer rows that are looked up are scaled down to this norm, in place.
+    padding_idx: a row that gets no gradient. max_norm: rows looked up are scaled down to this norm, in place, if longer.
     """
     check(weight.dim() == 2, "'weight' must be 2-D")
     message = "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -181,7 +181,7 @@ def scaled_dot_product_attention(
 
 @in_functional
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Each element set to 0 with probability p, the others divided by 1 - p; `input` itself if not training."""
+    """Set each element to 0 with probability p and divide the others by 1 - p; return `input` itself if not training."""
     return _dropped(input, p, training, inplace, tuple(input.shape))
 
 
@@ -225,7 +225,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """`(input - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, those in normalized_shape."""
+    """`(input - mean)/√(var + eps)·weight + bias`, mean and variance over the last dimensions, of sizes normalized_shape."""
     x, shape = input._array, _shape("layer_norm", normalized_shape)
     check(len(shape) > 0, NO_SHAPE)
     if x.shape[-len(shape) :] != shape:
@@ -262,8 +262,8 @@ def batch_norm(
 ) -> Tensor:
     """`(input - mean)/√(var + eps)·weight + bias` for each channel of (N, C, *).
 
-    training: with the mean and variance of this batch, which also move running_mean and running_var (in place, by
-    `momentum`; the variance unbiased); else with running_mean and running_var.
+    training: use the mean and variance of this batch, and move running_mean and running_var towards them (in place, by
+    `momentum`; the variance unbiased); otherwise, use running_mean and running_var.
     Raises ValueError when training on one value per channel.
     """
     x = input._array
@@ -328,7 +328,7 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """`(input - mean)/√(var + eps)·weight + bias` of (N, C, *), mean and variance over groups of channels."""
+    """`(input - mean)/√(var + eps)·weight + bias` of (N, C, *), with mean and variance over groups of channels."""
     check(
         input._array.ndim > 1,
         "Expected at least 2 dimensions for input tensor but received {}",
@@ -349,7 +349,7 @@ def group_norm(
 def rms_norm(
     input: Tensor, normalized_shape: tuple, weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
-    """`input/√(mean(input²) + eps)·weight`, the mean over the last dimensions, those in normalized_shape."""
+    """`input/√(mean(input²) + eps)·weight`, with the mean over the last dimensions, of sizes normalized_shape."""
     shape, x = _shape("rms_norm", normalized_shape), input._array
     check(len(shape) > 0, NO_SHAPE)
     expected = ", ".join(map(str, ("*", *shape)))

@@ -141,7 +141,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 @in_functional
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """`input` times the probability that a normal variable is below it; approximate="tanh": by a formula with tanh."""
+    """`input` times the probability that a normal variable is below it; approximate="tanh" uses a formula with tanh."""
     return activations.gelu(input, approximate=approximate)
 
 
@@ -154,14 +154,14 @@ def implicit_dim(name: str, ndim: int) -> int:
 
 @in_functional
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`exp(input)` divided by its sum over `dim`: positive numbers that add up to 1. dtype: that of the computation."""
+    """`exp(input)` divided by its sum over `dim`: positive numbers that add up to 1. dtype: used for the computation."""
     dim = implicit_dim("softmax", input._array.ndim) if dim is None else dim
     return nn.softmax(input if dtype is None else input.to(dtype), dim)
 
 
 @in_functional
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None) -> Tensor:
-    """`log(softmax(input))`, computed without overflow. dtype: that of the computation."""
+    """`log(softmax(input))`, computed without overflow. dtype: used for the computation."""
     dim = implicit_dim("log_softmax", input._array.ndim) if dim is None else dim
     return nn.log_softmax(input if dtype is None else input.to(dtype), dim)
 

@@ -1,6 +1,6 @@
 """The functions of nn.functional that look at neighbours: convolution and pooling.
 
-Images are (N, C, H, W), rows (N, C, L), and without N a single one. Options of a window are one number, or one per dimension.
+Images are (N, C, H, W), rows are (N, C, L); N may be omitted. A window's options are one number, or one per dimension.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def conv2d(
 ) -> Tensor:  # fmt: skip
     """Convolution of (N, C, H, W) with a weight (O, C/groups, KH, KW).
 
-    padding: zeros put around the image, "same" for as many as keep its size, "valid" for none. dilation: the distance
-    between the kernel's elements. groups: how many separate convolutions, each of a part of the channels.
+    padding: the number of zeros around the image; "same" keeps its size, "valid" means none. dilation: the distance
+    between the kernel's elements. groups: the number of separate convolutions, each over part of the channels.
     """
     return convolved("conv2d", input, weight, bias, stride, padding, dilation, groups)
 
@@ -159,7 +159,7 @@ def conv_transpose1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
     groups: int = 1, dilation: Sides = 1,
 ) -> Tensor:  # fmt: skip
-    """The transpose of conv1d as a map of its input: (N, C, L) with a weight (C, O/groups, K)."""
+    """The transpose of conv1d as a linear map of its input: (N, C, L) with a weight (C, O/groups, K)."""
     return convolved_transposed(
         "conv_transpose1d", input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -170,7 +170,7 @@ def conv_transpose2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sides = 1, padding: Sides = 0, output_padding: Sides = 0,
     groups: int = 1, dilation: Sides = 1,
 ) -> Tensor:  # fmt: skip
-    """The transpose of conv2d as a map of its input: (N, C, H, W) with a weight (C, O/groups, KH, KW)."""
+    """The transpose of conv2d as a linear map of its input: (N, C, H, W) with a weight (C, O/groups, KH, KW)."""
     return convolved_transposed(
         "conv_transpose2d", input, weight, bias, stride, padding, output_padding, groups, dilation
     )
@@ -219,12 +219,12 @@ def _pool_options(
 
 
 def _along_rows(input: Tensor, run: Callable) -> Tensor:
-    """A function of images for rows (N, C, L) or (C, L), as PyTorch does it: as images that are one pixel high."""
+    """Apply a function of images to rows (N, C, L) or (C, L), taken as images one pixel high, as in PyTorch."""
     return squeeze(run(unsqueeze(input, -2)), -2)
 
 
 def _high(value: Sides | None, one: int) -> tuple | None:
-    """The number for rows, with the value that leaves their height alone."""
+    """An option for rows as one for images: `one` is the value that leaves the height unchanged."""
     return None if value is None else (one, *sides(value, 1))
 
 
@@ -233,9 +233,9 @@ def max_pool2d(
     input: Tensor, kernel_size: Sides, stride: Sides | None = None, padding: Sides = 0, dilation: Sides = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
-    """The largest element of each window of (N, C, H, W) or (C, H, W); with `return_indices` also its place in the plane.
+    """The largest element of each window of (N, C, H, W) or (C, H, W); with `return_indices` also its index in the plane.
 
-    ceil_mode: windows that reach beyond the padded image are included if they begin within it.
+    ceil_mode: include windows that reach beyond the padded image, if they begin before the padding at its end.
     """
     options = _pool_options("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
     result = pooling.max_pool(input, *options, ceil_mode)
@@ -263,7 +263,7 @@ def avg_pool2d(
 ) -> Tensor:  # fmt: skip
     """The mean of each window of (N, C, H, W) or (C, H, W); the padding counts as zeros if `count_include_pad`.
 
-    divisor_override: what the sum of each window is divided by instead of the count.
+    divisor_override: the number to divide each window's sum by, instead of the count.
     """
     kernel, stride, padding, _ = _pool_options(
         "avg_pool2d", input, kernel_size, stride, padding, 1, ceil_mode
@@ -284,7 +284,7 @@ def avg_pool1d(
 
 @in_functional
 def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
-    """The means of H × W bins of (N, C, H, W) or (C, H, W), into which the image is divided; None keeps a length."""
+    """The means of the bins into which (N, C, H, W) or (C, H, W) is divided, output_size per plane; None keeps a length."""
     size = input._array.shape[-2:]
     pair = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size, output_size)
     message = "adaptive_avg_pool2d(): argument 'output_size' must be tuple of ints, not {}"
@@ -306,5 +306,5 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Sides) -> Tensor:
 
 @in_functional
 def adaptive_avg_pool1d(input: Tensor, output_size: Sides) -> Tensor:
-    """The means of bins of (N, C, L) or (C, L), into which each row is divided."""
+    """The means of the bins into which each row of (N, C, L) or (C, L) is divided."""
     return _along_rows(input, lambda rows: adaptive_avg_pool2d(rows, (1, *sides(output_size, 1))))

@@ -32,7 +32,7 @@ def number_of(reduction: str) -> int:
 
 
 def _pair(input: Tensor, target: Tensor, cast: bool = True) -> tuple[Tensor, Tensor]:
-    """input and target, broadcast (with PyTorch's warning) and with `cast` in one dtype."""
+    """input and target, broadcast (with PyTorch's warning) and, with `cast`, converted to one dtype."""
     if input.shape != target.shape:
         message = f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
         more = "likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
@@ -49,7 +49,7 @@ def _pair(input: Tensor, target: Tensor, cast: bool = True) -> tuple[Tensor, Ten
 
 
 def _weighted(squares: Tensor, weight: Tensor, reduction: str) -> Tensor:
-    """Errors, each with a weight; their mean is weighted."""
+    """Errors times their weights, reduced; the mean is a weighted mean."""
     check(weight.shape == squares.shape, "Inputs and weight must have the same size.", error=ValueError)
     if reduction == "none":
         return squares * weight
@@ -61,7 +61,7 @@ def _weighted(squares: Tensor, weight: Tensor, reduction: str) -> Tensor:
 def mse_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
-    """`(input - target)²`, and its mean or sum. weight: one for each element."""
+    """`(input - target)²`, or its mean or sum. weight: one for each element."""
     (input, target), kind = _pair(input, target, weight is None), number_of(reduction)
     return (
         losses.squared_error(input, target, kind)
@@ -74,7 +74,7 @@ def mse_loss(
 def l1_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
-    """`|input - target|`, and its mean or sum. Where both are equal the derivative is 0. weight: one for each element."""
+    """`|input - target|`, or its mean or sum. Where both are equal, the derivative is 0. weight: one for each element."""
     (input, target), kind = _pair(input, target, cast=False), number_of(reduction)
     error = (input - target).abs()
     return losses.reduced(error, kind) if weight is None else _weighted(error, weight, reduction)
@@ -113,7 +113,7 @@ def poisson_nll_loss(
 ) -> Tensor:
     """`exp(input) - target·input`, the negative log-likelihood of counts; with log_input=False, `input` is the rate itself."""
     kind = number_of(reduction)
-    # first, as in PyTorch's backward
+    # computed first, as in PyTorch's graph
     product = target * (input if log_input else log(add_number(input, eps)))
     loss = (input.exp() if log_input else input) - product
     if full:  # Stirling's approximation of log(target!)
@@ -177,7 +177,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: how much more a 1 in `target` counts."""
+    """`binary_cross_entropy` of sigmoid(input), computed without overflow. pos_weight: the weight of the 1s in `target`."""
     message = "Target size ({}) must be the same as input size ({})"
     check(input.shape == target.shape, message, target.shape, input.shape, error=ValueError)
     message = "result type {.word} can't be cast to the desired output type {.word}"
@@ -188,7 +188,7 @@ def binary_cross_entropy_with_logits(
 
 @in_functional
 def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """`target·(log target - input)`: how log-probabilities diverge from probabilities (log_target: from log-probabilities).
+    """`target·(log target - input)` of log-probabilities `input` and probabilities `target` (log_target: also logarithms).
 
     reduction: also "batchmean", the sum divided by the length of dimension 0, which is the mathematical definition.
     """
@@ -199,7 +199,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
     floating = input.is_floating_point() and (target.is_floating_point() or not log_target)
     check(floating, "kl_div: Integral inputs not supported.")
     kind = losses.SUM if reduction == "batchmean" else number_of(reduction)
-    product = target - input if log_target else target * input  # first, as in PyTorch's backward
+    product = target - input if log_target else target * input  # computed first, as in PyTorch
     loss = target.exp() * product if log_target else xlogy(target, target) - product
     result = losses.reduced(loss, kind)
     return result / input.size(0) if reduction == "batchmean" and input.dim() else result
@@ -219,7 +219,7 @@ def nll_loss(
 ) -> Tensor:
     """Minus the log-probability of the target class. input: (N, C), (C,) or (N, C, *); target: int64 (N,), () or (N, *).
 
-    weight: one for each class; the mean is weighted. ignore_index: targets of this number are ignored.
+    weight: one for each class; the mean is weighted. ignore_index: targets equal to it are ignored.
     Raises IndexError for classes that do not exist.
     """
     x, t, kind = input._array, target._array, number_of(reduction)
@@ -268,8 +268,8 @@ def cross_entropy(
 ) -> Tensor:
     """`nll_loss` of log_softmax(input). input: logits, (N, C), (C,) or (N, C, *); target: classes, int64 (N,), () or (N, *).
 
-    A target in the shape of `input` is a probability for each class. label_smoothing: in 0..1, how much of each target is
-    spread evenly over the classes. The other options are those of nll_loss.
+    A target in the shape of `input` holds a probability for each class. label_smoothing: the fraction of each target that
+    is spread evenly over the classes. The other options are those of nll_loss.
     """
     check(input._array.ndim > 0, "cross_entropy: input must have at least one dimension", error=ValueError)
     dim = min(1, input._array.ndim - 1)
@@ -281,7 +281,7 @@ def cross_entropy(
     loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
         return loss
-    # a part of the loss replaced by the mean over all classes; the nodes, and their order, are PyTorch's
+    # part of the loss is replaced by the mean over all classes; the nodes, and their order, are PyTorch's
     ignored = target == ignore_index
     if weight is None:
         smooth = (-logs.sum(dim)).masked_fill(ignored, 0.0)
@@ -297,7 +297,7 @@ def cross_entropy(
             else weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
         )
         smooth = smooth / counted
-    smooth = mul_number(smooth, label_smoothing / logs.shape[dim])  # first, as in PyTorch's backward
+    smooth = mul_number(smooth, label_smoothing / logs.shape[dim])  # computed first, as in PyTorch
     return mul_number(loss, 1 - label_smoothing) + smooth
 
 

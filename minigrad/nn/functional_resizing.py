@@ -42,7 +42,7 @@ def interpolate(
     input: Tensor, size: Sides | None = None, scale_factor: float | tuple | None = None, mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """(N, C, H, W) resized to `size`, or by `scale_factor`: the nearest elements, or blended ones (mode="bilinear")."""
+    """Resize (N, C, H, W) to `size`, or by `scale_factor`: copy the nearest elements, or blend them (mode="bilinear")."""
     check(mode in ("nearest", "bilinear") and input._array.ndim == 4, "minigrad does not implement interpolate(mode={!r}) of "
            "{} dimensions.", mode, input._array.ndim, error=NotImplementedError)  # fmt: skip
     message = "only one of size or scale_factor should be defined"

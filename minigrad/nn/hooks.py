@@ -1,7 +1,7 @@
 """Hooks of modules: around forward, and on the gradients of a module's inputs and outputs.
 
 For the backward hooks, an identity operation is put before and after the module's forward. All gradients of the outputs, or of
-the inputs, meet at its nodes in the graph.
+the inputs, meet at one of its nodes.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class BackwardHookFunction(Function):
 
 
 def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool]:
-    """The values, the tensors among them passed through one node, and whether there is such a node: only if a gradient flows.
+    """Pass the tensors among `values` through one node. Returns them, and whether there is a node: only if a gradient flows.
 
-    hook: receives a gradient for each of the values, None for anything but tensors, and returns as many, or None. It sees what
-    leaves the node (which=0) or what arrives (1).
+    hook: receives a gradient for each of the values, None for anything but tensors, and returns as many, or None. It sees the
+    gradients that leave the node (which=0) or arrive at it (1).
     """
     at, count = [i for i, v in enumerate(values) if isinstance(v, Tensor)], len(values)
     if not (local.grad and any(values[i].requires_grad for i in at)):
@@ -54,7 +54,7 @@ def through_node(values: tuple, hook: Callable, which: int) -> tuple[tuple, bool
 
 
 class ModuleBackwardHooks:
-    """Runs a module's backward hooks. It holds no tensor: nodes refer to it, and a graph must not refer to itself."""
+    """Runs a module's backward hooks. It holds no tensor of the graph: nodes refer to it, so that would make a cycle."""
 
     def __init__(self, module: Hooked, hooks: Sequence[Callable]):
         self.module, self.hooks = module, tuple(hooks)
@@ -163,12 +163,12 @@ class Hooked:
     def register_full_backward_hook(self, hook: Callable) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs have been computed.
 
-        Both are tuples, with None for a value without gradient. What the hook returns replaces grad_input.
-        If no input requires grad, it is called with None as grad_input, with a warning, as soon as grad_output has arrived.
+        Both are tuples, with None for a value without a gradient. What the hook returns replaces grad_input.
+        If no input requires grad, the hook runs, with a warning, when grad_output arrives; grad_input then holds only None.
         """
         return self._add_hook(self._backward_hooks, hook)
 
     def _add_hook(self, hooks: OrderedDict, entry: Callable | tuple[Callable, bool]) -> RemovableHandle:
-        """entry: the hook; for forward hooks, a pair of the hook and whether it gets the arguments by name, too."""
+        """entry: the hook; for forward hooks, a pair of the hook and whether it also gets keyword arguments."""
         self.__dict__["_hooked"] = True
         return RemovableHandle(hooks, entry)

@@ -105,7 +105,7 @@ class Embedding(Module):
 
 
 class LayerNorm(Module):
-    """Normalises over the last dimensions, `normalized_shape`, one length or several; then weight and bias of that shape."""
+    """Normalises over the last dimensions, of size `normalized_shape`; then applies a weight and a bias of that shape."""
 
     @placed
     def __init__(
@@ -134,7 +134,7 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """Divides by the root of the mean of the squares over the last dimensions, `normalized_shape`; then a weight."""
+    """Divides by the root of the mean of the squares over the last dimensions (`normalized_shape`), then scales."""
 
     @placed
     def __init__(
@@ -161,7 +161,7 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalises num_groups groups of channels of (N, C, *); then a weight and a bias for each channel."""
+    """Normalises num_groups groups of channels of (N, C, *); then applies a weight and a bias per channel."""
 
     @placed
     def __init__(
@@ -195,7 +195,7 @@ def affine(module: Module, shape: tuple, weight: bool = True, bias: bool = True)
     module.register_parameter("bias", init.zeros_(new_parameter(*shape)) if bias else None)
 
 
-_affine = affine  # where a parameter has that name
+_affine = affine  # for functions with a parameter called `affine`
 
 
 class _BatchNorm(Module):
@@ -231,7 +231,7 @@ class _BatchNorm(Module):
             self.num_batches_tracked.zero_()
 
     def forward(self, input: Tensor) -> Tensor:
-        """`input`, normalised: with the batch's statistics in training, or if none are stored."""
+        """`input`, normalised: with the batch's statistics in training, or if no running ones are kept."""
         if input.dim() not in self._dims:
             raise ValueError(f"expected {self._words} input (got {input.dim()}D input)")
         momentum = self.momentum
@@ -251,13 +251,13 @@ class _BatchNorm(Module):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalises each channel of (N, C) or (N, C, L) over the batch; in evaluation by running statistics (see F.batch_norm)."""
+    """Normalises each channel of (N, C) or (N, C, L) over the batch; evaluation uses running statistics (see F.batch_norm)."""
 
     _dims, _words = (2, 3), "2D or 3D"
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalises each channel of (N, C, H, W) over the batch; in evaluation by running statistics (see F.batch_norm)."""
+    """Normalises each channel of (N, C, H, W) over the batch; evaluation uses running statistics (see F.batch_norm)."""
 
     _dims, _words = (4,), "4D"
 
@@ -305,7 +305,7 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class Dropout(Module):
-    """In training each element is set to 0 with probability p, the others divided by 1 - p."""
+    """In training, sets each element to 0 with probability p and divides the others by 1 - p."""
 
     _function = staticmethod(F.dropout)
 
@@ -323,19 +323,19 @@ class Dropout(Module):
 
 
 class Dropout1d(Dropout):
-    """In training whole channels of (N, C, L) are set to 0 with probability p, the others divided by 1 - p."""
+    """In training, sets whole channels of (N, C, L) to 0 with probability p and divides the others by 1 - p."""
 
     _function = staticmethod(F.dropout1d)
 
 
 class Dropout2d(Dropout):
-    """In training whole channels of (N, C, H, W) are set to 0 with probability p, the others divided by 1 - p."""
+    """In training, sets whole channels of (N, C, H, W) to 0 with probability p and divides the others by 1 - p."""
 
     _function = staticmethod(F.dropout2d)
 
 
 class PReLU(Module):
-    """`x` where positive, else `weight * x`: one weight, or one for each channel, which are learned."""
+    """`x` where positive, else `weight * x`, with one learned weight, or one for each channel."""
 
     @placed
     def __init__(
@@ -365,7 +365,7 @@ class Identity(Module):
 
 
 class Unflatten(Module):
-    """Dimension `dim` split into several, whose lengths are `unflattened_size`."""
+    """Splits dimension `dim` into several, whose lengths are `unflattened_size`."""
 
     def __init__(self, dim: int, unflattened_size: tuple):
         super().__init__()

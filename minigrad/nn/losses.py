@@ -14,7 +14,7 @@ BUFFERS = ("weight", "pos_weight")  # tensors, which move and are saved with the
 def loss(name: str, function: Callable, inputs: str = "input target", without: str = "") -> type[Layer]:
     """The module of a loss, a function of these inputs. Its numeric options may be given by position, the others by name.
 
-    In PyTorch the arguments after these are old flags: a prediction passed there by mistake is used as a truth value.
+    In PyTorch, further positional arguments are old flags: a prediction passed there by mistake is used as a truth value.
     """
     layer_class = layer(name, function, inputs, shown="", without=without)
     given = list(inspect.signature(function).parameters.values())[len(inputs.split()) :]

@@ -130,7 +130,7 @@ class Module(Hooked):
     def named_modules(
         self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """(dotted name, module) of this module (name "") and everything below it, each once."""
+        """(dotted name, module) for this module (name "") and all below it, each once unless `remove_duplicate` is False."""
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -194,7 +194,7 @@ class Module(Hooked):
         return self
 
     def train(self, mode: bool = True) -> Module:
-        """Training mode, for layers such as Dropout and BatchNorm that behave differently in it. Returns self."""
+        """Switch to training mode, for layers such as Dropout and BatchNorm that behave differently in it. Returns self."""
         check(isinstance(mode, bool), "training mode is expected to be boolean", error=ValueError)
         self.training = mode
         for child in self.children():
@@ -202,11 +202,11 @@ class Module(Hooked):
         return self
 
     def eval(self) -> Module:
-        """Evaluation mode: `train(False)`. It does not turn off gradients."""
+        """Switch to evaluation mode: `train(False)`. It does not turn off gradients."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Module:
-        """Train all parameters, or freeze them. Returns self."""
+        """Set whether all parameters require grad. Returns self."""
         for p in self.parameters():
             p.requires_grad_(requires_grad)
         return self
@@ -218,7 +218,7 @@ class Module(Hooked):
     def to(self, *args: object, **kwargs: object) -> Module:
         """Convert floating point parameters and buffers to another dtype, in place. Returns self.
 
-        Takes a dtype, the device "cpu", or a tensor whose dtype is taken. Raises TypeError for integer dtypes.
+        Takes a dtype, the device "cpu", or a tensor whose dtype is used. Raises TypeError for integer dtypes.
         """
         for module in self.modules():
             for name, t in (*module._parameters.items(), *module._buffers.items()):
@@ -250,7 +250,7 @@ class Module(Hooked):
     def state_dict(self, *, keep_vars: bool = False) -> OrderedDict[str, Tensor]:
         """All parameters and persistent buffers by dotted name. They share memory with the module.
 
-        Returns an OrderedDict of detached tensors, or with keep_vars of the parameters themselves.
+        Returns an OrderedDict of detached tensors or, with keep_vars, of the parameters themselves.
         """
         result = OrderedDict()
         for path, module in self.named_modules(remove_duplicate=False):
@@ -263,7 +263,7 @@ class Module(Hooked):
         """Copy the values of a state dict into this module's parameters and buffers.
 
         strict: the keys must be exactly this module's. Raises a RuntimeError that lists all keys that are missing, unexpected
-        or of another shape.
+        or have the wrong shape.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

@@ -47,7 +47,7 @@ def new_parameter(*shape: int) -> Parameter:
 
 
 def placed(init: Callable) -> Callable:
-    """Decorator of a layer's `__init__` that makes the parameters in the dtype given as `dtype`, on the CPU (`device`)."""
+    """Decorator for a layer's `__init__`: its parameters get the given `dtype`; `device` may only be the CPU."""
     code = init.__code__
     names = code.co_varnames[: code.co_argcount]
 

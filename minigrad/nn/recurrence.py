@@ -1,4 +1,4 @@
-"""What recurrent layers share: weights, the checks of input and state, one step as a cell, the loop over a sequence.
+"""The common part of recurrent layers: weights, checks of input and state, one step as a cell, the loop over a sequence.
 
 A subclass provides the step (recurrent.py), how many gates it has, and how many tensors carry over from step to step.
 """
@@ -73,7 +73,7 @@ class Recurrent(Module):
         return given
 
     def _with_batch(self, hx: object, dim: int) -> object:
-        """The states of an input without a batch, with one."""
+        """The states of an input without a batch dimension, with one added."""
         return hx if hx is None else each(hx if self._states == 1 else tuple(hx), lambda s: s.unsqueeze(dim))
 
     def extra_repr(self) -> str:
@@ -88,7 +88,7 @@ class Cell(Recurrent):
         super().__init__(input_size, hidden_size, [""])
 
     def forward(self, input: Tensor, hx: Tensor | tuple[Tensor, Tensor] | None = None):
-        """The next hidden state (of an LSTM: hidden and cell state); `hx` is the previous one, zeros if omitted."""
+        """The next hidden state (for an LSTM: hidden and cell state); `hx` is the previous one, zeros if omitted."""
         message, ndim = "{}: Expected input to be 1D or 2D, got {}D instead", input.dim()
         check(ndim in (1, 2), message, self._get_name(), ndim, error=ValueError)
         if ndim == 1:

@@ -14,7 +14,7 @@ from .recurrence import Cell, Layers, rewritten, summed
 
 # ---------------------------------------------------------------- one step
 #
-# In PyTorch's order, with its writes in place, so that the graphs are PyTorch's too. `x` is the input already multiplied by its
+# Operations and writes in place are PyTorch's, in its order, so the graphs are too. `x` is the input already multiplied by its
 # weight, or a function that does this: cells call it after the product with the hidden state.
 
 

@@ -1,6 +1,6 @@
 """Activations of neural networks: functions of each element. They are public in `minigrad.nn.functional` and `minigrad.nn`.
 
-Forward functions and rules that are used inside vmap, too (`batch=`), are written for arrays and Tensors alike.
+Forward functions and rules that vmap also uses (`batch=`) are written for arrays and Tensors alike.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def bent(x):
 
 
 def gelu_backward(grad, self, approximate):
-    """∂x = grad · (Φ(x) + x φ(x)), Φ the normal distribution and φ its density, or what approximates them."""
+    """∂x = grad · (Φ(x) + x φ(x)), where Φ is the normal distribution and φ its density, or their approximations."""
     if approximate == "tanh":
         t, slope = tanh(bent(self)), math.sqrt(2 / math.pi) * (1 + 3 * 0.044715 * (self * self))
         return grad * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)

@@ -219,7 +219,7 @@ def vjp_of_many(op: Op) -> Callable:
     def vjp(node: Node, grad: object, recorded: bool) -> Sequence:
         saved, grads = open_saved(node, recorded) if frees else node._context, []
         if op.variadic:
-            grads = first_rule(grad, *read_by_first(saved))  # all, even those not needed, as in PyTorch
+            grads = first_rule(grad, *read_by_first(saved))  # all of them, even if not needed, as in PyTorch
         elif op.shared:
             needed = tuple([n is not None for n in node._next_nodes])
             grads = first_rule(grad, needed, *read_by_first(saved))

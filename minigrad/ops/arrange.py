@@ -217,7 +217,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 @function("torch Tensor")
 def repeat_interleave(self: Tensor, repeats: object, dim: int | None = None) -> Tensor:
-    """Each element, or each slice along `dim`, repeated as many times as `repeats` says, one number for all or one for each."""
+    """Each element, or each slice along `dim`, repeated `repeats` times: one number for all, or a tensor with one for each."""
     if dim is None:
         self, dim = flatten(self), 0
     dim, n = wrap_dim(dim, self._array.ndim), self.size(dim)
@@ -258,7 +258,7 @@ def unflatten(self: Tensor, dim: int, sizes: Lengths) -> Tensor:
 
 @function("torch Tensor")
 def tensor_split(self: Tensor, indices_or_sections: int | tuple, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts along `dim`, as views: a given number, the first longer by one if necessary, or cut before each index."""
+    """Parts along `dim`, as views: a given number, the first ones longer by one if necessary, or cut before each index."""
     check(
         self._array.ndim > 0,
         "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
@@ -339,13 +339,13 @@ method("H")(property(lambda self: transpose(self, 0, 1), doc="A matrix transpose
 
 @function("torch Tensor")
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with the elements, as a vector, on a diagonal."""
+    """A matrix with all the elements, flattened, on a diagonal."""
     return diag_embed(view(contiguous(self), (-1,)), offset, -2, -1)
 
 
 @function("torch Tensor", name="diag_embed")
 def diag_embedded(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices with the last dimension of `input` on a diagonal; they are the dimensions `dim1` and `dim2` of the result."""
+    """Matrices with the last dimension of `input` on a diagonal; the matrices span `dim1` and `dim2` of the result."""
     n = self._array.ndim + 1
     return diag_embed(self, offset, wrap_dim(dim1, n) - n, wrap_dim(dim2, n) - n)
 

@@ -25,13 +25,13 @@ def to(
     non_blocking: bool = False,
     copy: bool = False,
 ):
-    """This tensor in another dtype, itself if nothing changes: x.to(dtype), x.to(other), x.to("cpu"), x.to("cpu", dtype)."""
+    """This tensor in another dtype; itself if nothing changes, unless `copy`: x.to(dtype), x.to(other), x.to("cpu", dtype)."""
     places, kinds = (str, int, Device), (dtypes.dtype, type, bool, type(None))
     usual = all(isinstance(given, kinds if i else (*places, *kinds, Tensor)) for i, given in enumerate(args))
     shown = ", ".join([full_name(type(given)) for given in args])
     check(usual, f"to() received an invalid combination of arguments - got ({shown}), but expected one of:{FORMS_OF_TO}",
            error=TypeError)  # fmt: skip
-    # non_blocking and copy change nothing
+    # non_blocking and copy change nothing if given by position
     for given in [given for given in args if not isinstance(given, bool)]:
         if isinstance(given, places):
             device = given
@@ -77,7 +77,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 @method("type")
 def type_of(self: Tensor, dtype: object = None) -> Tensor | str:
-    """The name of this tensor's type, such as "torch.FloatTensor", or (dtype) the tensor in another dtype."""
+    """The name of this tensor's type, such as "torch.FloatTensor", or the tensor in the given dtype."""
     if dtype is None:
         return self.dtype.tensor_type
     named = {d.tensor_type: d for d in dtypes.known_dtypes.values()}

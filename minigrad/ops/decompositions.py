@@ -34,7 +34,7 @@ def _svd(A: ndarray, full_matrices: bool) -> tuple[ndarray, ndarray, ndarray]:
 
 
 def svd_backward(grad, U, S, Vh, full_matrices):
-    """U (((UᵀgU - gUᵀU) / E) S + S ((VᵀgV - gVᵀV) / E) + diag(gS)) Vᵀ, where E is sⱼ² - sᵢ²; more where A is not square."""
+    """U (((UᵀgU - gUᵀU) / E) S + S ((VᵀgV - gVᵀV) / E) + diag(gS)) Vᵀ, where E is sⱼ² - sᵢ²; more terms if A is not square."""
     gU, gS, gVh = grad
     k = S.shape[-1]
     U, Vh = (
@@ -178,7 +178,7 @@ def svdvals(A: Tensor) -> Tensor:
 
 @function("torch Tensor")
 def logdet(A: Tensor) -> Tensor:
-    """The logarithm of the determinant: NaN where that is negative."""
+    """The logarithm of the determinant; NaN where the determinant is negative."""
     message = "logdet: Expected a floating point or complex tensor as input. Got {.word}"
     check(A.is_floating_point(), message, A._array.dtype)
     sign, logarithm = slogdet(A)
@@ -197,7 +197,7 @@ def matrix_rank(A: Tensor, *, tol: float | None = None, hermitian: bool = False)
 
 @function("linalg", name="matrix_power")
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """A multiplied by itself n times; the inverse of A if n is negative."""
+    """A to the power n: a product of n factors A, or of |n| factors A⁻¹ if n is negative."""
     as_square("matrix_power", A._array, floating=n < 0)
     if n == 0:
         return A.clone().copy_(wrap(np.eye(A.size(-1), dtype=A._array.dtype)))
@@ -205,7 +205,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if n <= 3:
         return A if n == 1 else times(A, A) if n == 2 else times(times(A, A), A)
     result, square = None, None
-    while n:  # the squares given by the binary digits of n
+    while n:  # multiply the squares selected by the binary digits of n
         square = A if square is None else times(square, square)
         n, digit = divmod(n, 2)
         if digit:

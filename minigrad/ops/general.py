@@ -66,7 +66,7 @@ def arrange(op: Op, form: CallForm, args: tuple, kwargs: dict) -> tuple[Sequence
 
 
 def plain_inputs(op: Op, inputs: Sequence) -> list[Tensor | None] | None:
-    """The inputs if they are plain tensors, numbers as 0-d tensors; None if they are not."""
+    """The inputs, with numbers as 0-d tensors; None if any other input is not a plain tensor."""
     if not isinstance(inputs, (tuple, list)) or not inputs or type(inputs[0]) not in plain_types:
         return None
     if plain_types.issuperset(map(type, inputs)):
@@ -116,7 +116,7 @@ def call_any(op: Op, form: CallForm, args: tuple, kwargs: dict) -> object:
 
 
 def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
-    """A call with `out=`: the result is written into this tensor, which takes its size, outside of autograd."""
+    """A call with `out=`: the result is written into that tensor, which is resized to fit; nothing is recorded."""
     out, rest = kwargs["out"], {key: value for key, value in kwargs.items() if key != "out"}
     if out is None:
         return call(*args, **rest)
@@ -124,7 +124,7 @@ def write_out(name: str, call: Callable, args: tuple, kwargs: dict) -> Tensor:
     offered = not known or any("out" in form.kinds for form in known)
     check(offered, "{}() got an unexpected keyword argument 'out'", name, error=TypeError)
     check(isinstance(out, Tensor), messages.OUT_TYPE, name, type(out), error=TypeError)
-    result = call(*args, **rest)  # it checks the other arguments
+    result = call(*args, **rest)  # the call checks the other arguments
     needing = [t for t in (out, *args, *rest.values()) if isinstance(t, Tensor) and t._requires_grad]
     check(not needing or not local.modes.records, messages.OUT_NEEDS_GRAD, name)
     check(isinstance(result, Tensor), messages.OUT_OF_SEVERAL, name, error=TypeError)
@@ -192,7 +192,7 @@ def fitting_form(name: str, forms: Sequence[Callable], method: bool, args: tuple
     missing = [e for e in plausible or errors if "does not implement" in str(e)]
     nearest = (missing or plausible or errors)[-1]
     alone = len({*map(str, plausible)}) == 1 or (missing and len(missing) >= len(plausible))
-    if alone and ("positional arguments;" not in str(nearest) or len(args) > most):  # of missing.argument
+    if alone and ("positional arguments;" not in str(nearest) or len(args) > most):  # from missing.argument
         raise nearest
     given = [full_name(type(a)) for a in args[method:]]
     given += [f"{key}={full_name(type(value))}" for key, value in kwargs.items()]
@@ -277,7 +277,7 @@ def sizes_of(op: Op, inputs: Inputs) -> list:
 
 
 def metadata(op: Op, sources: Inputs, out: Tensor) -> tuple | None:
-    """For each input its shape and dtype, which its gradient gets, if one of them was broadcast or cast; else None."""
+    """The shape and dtype of each input, for its gradient, if one of the inputs was broadcast or cast; else None."""
     y, result = out._array, [None if t is None else (t._array.shape, t._array.dtype) for t in sources]
     changed = [m for m in result if m and (m[1] is not y.dtype or (m[0] != y.shape and not op.variadic))]
     return tuple(result) if changed else None

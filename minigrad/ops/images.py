@@ -44,7 +44,7 @@ def put_back(
     dilation: tuple = (1, 1),
     more: tuple = (0, 0),
 ) -> ndarray:
-    """The transpose of `windows` of a padded array: `parts`, which broadcast to them, added up where they overlap."""
+    """The transpose of `windows` of a padded array: add up `parts`, which broadcast to the windows, where they overlap."""
     (h, w), (p, q) = size, padding
     out = np.zeros((*parts.shape[:-4], h + 2 * p + more[0], w + 2 * q + more[1]), parts.dtype)
     rows, columns = parts.shape[-4:-2]
@@ -59,7 +59,7 @@ def put_back(
 
 
 def in_two_dimensions(run: Callable) -> Callable:
-    """A kernel for images that also takes rows of length L, (N, C, L): as images that are one pixel high."""
+    """Let a kernel for images also take rows (N, C, L), as images that are one pixel high."""
 
     @functools.wraps(run)
     def call(first, second, *options):
@@ -117,7 +117,7 @@ def _convolve_transposed(input, weight, bias, size, stride, padding, dilation, g
 
 
 def channel_sums(x, factors=None):
-    """The sums over all dimensions but the channels', of an array or a Tensor, each row times its factor if there are any."""
+    """The sums over all dimensions but the channels', of an array or a Tensor; with `factors`, each row times its factor."""
     if not is_array(x):
         x = x if factors is None else x * factors.reshape((-1, 1))
         return x.sum((0, *range(2, len(x.shape))))
@@ -133,7 +133,7 @@ def per_channel(values, ndim: int):
 
 
 def cropped(x, sizes: tuple):
-    """The first rows and columns: with `output_padding` a transposed convolution has more than its input."""
+    """The first rows and columns: with `output_padding`, a transposed convolution has more rows and columns."""
     return x if tuple(x.shape[2:]) == tuple(sizes[2:]) else x[(..., *[slice(n) for n in sizes[2:]])]
 
 

@@ -1,4 +1,4 @@
-"""Reading and writing parts of a tensor by position: `x[key]`, `x[key] = value`; rearranged elements: rotated, shifted; the
+"""Reading and writing parts of a tensor by position: `x[key]`, `x[key] = value`; elements in reverse order; running sums;
 triangles and diagonals of matrices.
 
 A key is processed from left to right, as in PyTorch: integers, slices, None and `...` give one view after the other; the rest,
@@ -121,7 +121,7 @@ def index_array(k: object) -> ndarray:
 
 
 def is_position(k: object) -> bool:
-    """Whether this is one integer. A 0-d tensor is, but not inside vmap: there it is one for each example."""
+    """Whether this is one integer. A 0-d tensor is one, but not inside vmap, where it has a value for each example."""
     if type(k) in plain_types or type(k) is ndarray:
         return k.ndim == 0 and np.asarray(k).dtype.kind in "iu"
     return isinstance(k, np.integer) or (isinstance(k, int) and k is not True and k is not False)
@@ -190,7 +190,7 @@ def sliced(t: Tensor, dim: int, key: slice, keep: bool) -> Tensor:
 
 def plain_view(op: Op, t: Tensor, array: ndarray, *params: int) -> Tensor:
     """A view whose array is known, with its node: what `call_one` does after computing, without the rest of a call. This is for
-    the most frequent keys, of tensors about which nothing is unusual."""
+    the most frequent keys, on ordinary tensors."""
     out = wrap(array)
     make_view(out, t)
     if t._requires_grad and (not special or local.modes.grad):
@@ -285,7 +285,7 @@ nonzero = op("nonzero(self)", np.argwhere, aliases="argwhere", doc="The position
 one_hot = op("one_hot(self, num_classes: int=-1)", _one_hot, at="F", batch="rows",
              doc="A row of zeros for each element, with a one at the place that it names.")
 
-# ---------------------------------------------------------------- turned, triangles, diagonals
+# ---------------------------------------------------------------- reversed, running sums, triangles, diagonals
 
 flip = op("flip(self, *dims: dims)", lambda self, dims: self[
     tuple([slice(None, None, -1 if d in dims else 1) for d in range(self.ndim)])].copy(), kind="linear",

@@ -78,8 +78,8 @@ def write(op: Op, inputs: Sequence[Tensor | None], params: Sequence = ()) -> Ten
 
 
 def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = False) -> Tensor:
-    """The part of `write` that each level of transforms does: `compute` gives the result from the inputs, `store` writes it.
-    Rules read the old value of the target, which `old` copies; needs_old: even if nothing is recorded here."""
+    """The part of `write` that each level of transforms does: `compute` gives the result from the inputs; `store` writes it.
+    Rules read the old value of the target, which `old` copies; needs_old: copy it even if nothing is recorded here."""
     target, recording = inputs[0], is_recorded(op, inputs)
     if recording or (not op.differentiable and target._requires_grad and local.records):
         check_writable(target)
@@ -98,7 +98,7 @@ def overwrite(op: Op, inputs: tuple, compute, store, old, needs_old: bool = Fals
 
 
 def is_recorded(op: Op, inputs: tuple) -> bool:
-    """Whether writing the operation's result into its first input becomes part of the graph: into integers it never does."""
+    """Whether writing the operation's result into its first input becomes part of the graph: never for integers."""
     needing = [i for i in op.differentiable if inputs[i] is not None and inputs[i]._requires_grad]
     return bool(needing) and inputs[0]._array.dtype.kind == "f" and (not special or local.records)
 
@@ -111,7 +111,7 @@ def check_writable(t: Tensor) -> None:
     whole = t if base is None else base
     if t._requires_grad and (whole._grad_fn is None or (whole._meta is not None and whole._meta.argument)):
         raise RuntimeError(messages.LEAF if base is None else messages.VIEW_OF_LEAF)
-    # Its base became part of a graph after it was made, and its grad_fn has not been read since.
+    # The base became part of a graph after the view was made, and the view's grad_fn has not been read since.
     check(not t._requires_grad or t._grad_fn is not None, messages.LEAF)
 
 
@@ -131,7 +131,7 @@ def same_memory_layout(one: Tensor, other: Tensor) -> bool:
 
 
 def bump_version(t: Tensor) -> None:
-    """Count a write. Raises if a tensor of inference_mode is written to outside of it; as in PyTorch, after the write."""
+    """Count a write. Raises if an inference tensor is written to outside of inference_mode; as in PyTorch, after the write."""
     check(t.__class__ is not InferenceTensor or local.inference, messages.INFERENCE_WRITTEN)
     t._own_counter().version += 1
 
@@ -145,7 +145,7 @@ def old_value(t: Tensor, copy: Tensor | None = None) -> Tensor:
 
 
 def save_written(node: Node, t: Tensor) -> None:
-    """The result that a node saved is now the tensor that was written to: share its memory and version."""
+    """Make the result that a node saved share the memory and version of the tensor that it was written into."""
     results = () if node._op is None else node._op.saved_results
     if not results:
         return
@@ -158,7 +158,7 @@ def save_written(node: Node, t: Tensor) -> None:
 
 
 def record_write(t: Tensor, node: Node) -> None:
-    """`node` is the history of what was just written into `t`."""
+    """Make `node` the history of what was just written into `t`."""
     base = t._base
     if base is None:
         rebase(t, node)

@@ -1,4 +1,4 @@
-"""Linear algebra: products of vectors and matrices, inverse, solve, determinant, eigenvalues, norms.
+"""Linear algebra: products of vectors and matrices, inverse, solve, determinant, eigenvalues.
 
 PyTorch composes all products from a few simple ones, each with its own node. They are chosen here as in PyTorch.
 Formulas: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation"
@@ -135,7 +135,7 @@ class _LinAlgError(RuntimeError):
 
 
 def as_square(name: str, A: ndarray, floating: bool = True) -> ndarray:
-    """The array. Raises PyTorch's error unless it is a batch of square matrices, of floating point numbers if so required."""
+    """The array. Raises PyTorch's error unless it is a batch of square matrices, in floating point if `floating`."""
     check(A.ndim >= 2, "linalg.{}: The input tensor A must have at least 2 dimensions.", name)
     message = "linalg.{}: A must be batches of square matrices, but they are {} by {} matrices"
     check(A.shape[-2] == A.shape[-1], message, name, *A.shape[-2:])
@@ -174,7 +174,7 @@ def _solved(A: ndarray, B: ndarray) -> ndarray:
 
 
 def solve_backward(grad, grad_input_mask, A, result):
-    """In A X = B the gradient of B is G = A⁻ᵀ grad, that of A is -G Xᵀ."""
+    """In A X = B, the gradient of B is G = A⁻ᵀ grad, and that of A is -G Xᵀ."""
     G = solve(A.mT, grad)
     if not grad_input_mask[0]:
         return None, G
@@ -240,7 +240,7 @@ baddbmm = op("baddbmm(self, batch1, batch2)", lambda self, batch1, batch2:
 for _call in (addmm, baddbmm):
     _call.op.node_class._saved_alpha = _call.op.node_class._saved_beta = 1
 
-# ---------------------------------------------------------------- inverse, solve, determinant, eigenvalues, norms
+# ---------------------------------------------------------------- inverse, solve, determinant, eigenvalues
 
 inv = op("linalg_inv(A)", _inverse, at="linalg", outputs=("inverse",), batch="rows", node="LinalgInvExBackward0",
          doc="The inverse of a square matrix, or of each of a batch. Raises LinAlgError for singular matrices.",

@@ -1,6 +1,6 @@
-"""Losses, each a single node: of numbers, of probabilities, of classes.
+"""Losses, each recorded as a single node: for numbers, for probabilities, for classes.
 
-Forward functions and rules that are used inside vmap, too (`batch=`), are written for arrays and Tensors alike.
+Forward functions and rules that vmap also uses (`batch=`) are written for arrays and Tensors alike.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def bce_curvature(grad, grad_output, self, target, weight, reduction):
 
 
 def _bce_logits(self, target, weight, pos_weight, reduction):
-    """(1 - t) x - (1 + (p - 1) t) log(sigmoid(x)), p being the weight of the positive examples."""
+    """(1 - t) x - (1 + (p - 1) t) log(sigmoid(x)), where p is the weight of the positive examples."""
     more = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     return reduced(weighted((1 - target) * self - logsigmoid(self) * more, weight), reduction)
 

@@ -1,7 +1,7 @@
 """Operations of neural networks on rows: softmax, attention, lookups in a table.
 
-They are public in `minigrad.nn.functional`. Forward functions and rules that are used inside vmap,
-too (`batch=`), are written for arrays and Tensors alike.
+They are public in `minigrad.nn.functional`. Forward functions and rules that vmap also
+uses (`batch=`) are written for arrays and Tensors alike.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def sums(x, dim: int):
 
 
 def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]:
-    """(y, exp(y), the sums of these along `dim`), where y is x minus the largest of each row, or x itself if that is near 0."""
-    x = x if x.flags.c_contiguous else np.ascontiguousarray(x)  # the result is, too, as in PyTorch
+    """(y, exp(y), the sums of these along `dim`), where y is x minus the maximum of each row, or x itself if all are near 0."""
+    x = x if x.flags.c_contiguous else np.ascontiguousarray(x)  # the result is contiguous, too, as in PyTorch
     if x.dtype.kind != "f":
         dtypes.require("f", f"{name}{'_lastdim' * (dim == x.ndim - 1)}_kernel_impl", x.dtype)
-    if not x.size or (x.item(x.argmin()) > -3 and x.item(x.argmax()) < 3):  # a NaN is not
+    if not x.size or (x.item(x.argmin()) > -3 and x.item(x.argmax()) < 3):  # not with a NaN
         y = x
     elif dim == x.ndim - 1 and x.flags.c_contiguous:  # finding its position takes a fifth of the time
         y = x - x.take(x.argmax(dim) + rows(x.shape))[..., None]
@@ -73,7 +73,7 @@ def _lookup(weight, indices):
 
 
 def _lookup_back(self, indices, rows, padding_idx):
-    """The transpose of looking up: the gradients of the same row are added up, except in the row of the padding."""
+    """The transpose of `lookup`: gradients of the same row are added up; the padding row gets none."""
     places = indices[..., None] * self.shape[-1] + np.arange(self.shape[-1])
     out = add_at(np.zeros((rows, self.shape[-1]), self.dtype), places, self)
     if padding_idx >= 0:

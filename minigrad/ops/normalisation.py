@@ -124,8 +124,8 @@ def group_norm_backward(grad, grad_input_mask, input, weight, result1, result2, 
 #
 #     ∂b = Σ g    ∂w = Σ g·x̂    ∂x = r·(g·w - mean(g·w) - x̂·mean(g·w·x̂))
 #
-# where w is taken out of the brackets if it is the same for everything averaged, so that the means are ∂b/n and ∂w/n.
-# m and r are saved. Where a gradient is itself differentiated, they are computed again, as functions of x.
+# where w is taken out of the brackets if it is the same for all averaged elements, so that the means are ∂b/n and ∂w/n.
+# m and r are saved. If a gradient is itself differentiated, they are computed again, as functions of x.
 
 native_layer_norm = op("native_layer_norm(input, weight=None, bias=None, normalized_shape: object=(), eps: float=1e-05)",
     _layer_norm, at="", outputs=("result0", "result1", "result2"), constants=("result1", "result2"),

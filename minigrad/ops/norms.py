@@ -1,4 +1,4 @@
-"""Norms: of vectors in the older form, of matrices, of differences."""
+"""Norms of vectors in the older form, of matrices and of differences."""
 
 from __future__ import annotations
 

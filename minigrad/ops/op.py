@@ -25,13 +25,13 @@ class CallForm(NamedTuple):
 
 class Op:
     """Everything known about one operation: its declaration (see table.py), and what follows from it.
-    `forward` computes on arrays, and returns a tuple for several `outputs`, any sequence if it names none."""
+    `forward` computes on arrays, and returns a tuple for several `outputs`, any sequence if that is empty."""
 
     kind: str | None = None  # "elementwise", "linear", "jointly linear"
     node: str = ""  # PyTorch's name for the node, if it is not `<Name>Backward0`
     doc: str = ""
     outputs: tuple[str, ...] = ("result",)
-    constants: tuple[str, ...] = ()  # the last of several outputs, if they have no derivative: an index
+    constants: tuple[str, ...] = ()  # the last outputs, if they have no derivative, such as an index
     floating: bool = False  # whether the result is floating point even for integer inputs
     # the positions of the inputs that are brought into one dtype first; all of an elementwise operation
     promotes: tuple[int, ...] | None = None
@@ -42,11 +42,11 @@ class Op:
     broadcasts: bool = False
     # whether numbers may replace all inputs but the first; by default in elementwise operations
     numbers: bool | None = None
-    number_first: bool = False  # whether one may replace the first as well: `torch.mul(2, x)`
+    number_first: bool = False  # whether a number may replace the first as well: `torch.mul(2, x)`
     zero_slope: tuple = ()  # saved tensors with respect to which all gradients have derivative 0
     jvp: Callable | None = None  # forward-mode rule, where `kind` does not imply one
     batch: object = None  # how vmap runs it, where the signature does not imply it
-    node_class = None  # of the nodes that record it, if it has rules
+    node_class = None  # the class of the nodes that record it, if it has rules
 
     def __init__(self, signature: Signature, forward: Callable, rules: dict, options: dict[str, object]):
         for option, value in options.items():
@@ -71,7 +71,7 @@ class Op:
         if self.promotes is None:
             alike = self.differentiable if self.rules else range(len(self.inputs))
             self.promotes = tuple(alike) if elementwise and len(alike) > 1 else ()
-        # prepares parameters for `forward`; whether any need it
+        # a function that prepares parameters for `forward`; whether any need it
         self.prepare, self.needs_preparing = signature.ordering(self.params)
         self.casts = "dtype" in signature.kinds.values()  # if into integers, without a gradient
         self.find_saved()

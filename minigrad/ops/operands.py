@@ -26,8 +26,8 @@ numbers: dict[tuple, Tensor] = {}
 
 
 def operand(value: object, like: Tensor, floating: bool = False) -> object:
-    """A Python number as a 0-d tensor of the dtype that it takes beside `like`; anything else unchanged. floating: in an
-    operation whose result is floating point in any case, so that an integer need not fit a small dtype."""
+    """A Python number as a 0-d tensor of the dtype that it takes with `like`; anything else unchanged. floating: the
+    operation's result is always floating point, so that an integer need not fit a small dtype."""
     kind, dtype = type(value), like._array.dtype
     key = value, kind, floating, dtype.char if dtype.kind == "f" else dtype.char + dtypes.default_float().char
     try:
@@ -44,7 +44,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
     given = float(value) if floating and kind is int and dtype.kind != "f" else value
     own = np.dtype(np.bool_ if kind is bool else np.int64 if type(given) is int else dtypes.default_float())
     result = wrap(dtypes.wrapped(given, dtypes.promote([(dtype, 2), (own, 0)])))
-    result._number = value  # what `_saved_other` shows: an integer stays an integer beside floats
+    result._number = value  # what `_saved_other` shows: an integer stays an integer, even with floats
     if len(numbers) > 4096:
         numbers.clear()
     if value or kind is not float:
@@ -53,7 +53,7 @@ def operand(value: object, like: Tensor, floating: bool = False) -> object:
 
 
 def promoted(op: Op, arrays: Sequence[ndarray | None]) -> Sequence[ndarray | None]:
-    """The arrays of the inputs, brought into the dtype in which the operation is done. None: an input that is not given."""
+    """The arrays of the inputs, brought into the dtype in which the operation is done; None for an input that is not given."""
     if op.variadic:
         return in_common_dtype(op, arrays)
     if op.promotes:

@@ -1,6 +1,6 @@
 """Mathematics on each element: arithmetic, powers, the functions of calculus, copies and casts.
 
-Questions about elements and choices between them: ==, where, maximum, clamp. For neural networks: nn.py.
+Also comparisons of elements and choices between them: ==, where, maximum, clamp. Activations: activations.py.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ pi, LN2, ERF = math.pi, math.log(2), 2 / math.sqrt(math.pi)
 
 
 def beside(self: ndarray, *numbers: object) -> ndarray:
-    """An array in the dtype that it takes beside Python numbers: integers become floats beside a float."""
+    """An array in the dtype that it takes with Python numbers: integers become floats with a float."""
     if self.dtype.kind != "f" and any(isinstance(n, float) for n in numbers):
         return self.astype(dtypes.default_float())
     return self.astype(np.int64) if self.dtype.kind == "b" and int in map(type, numbers) else self
@@ -57,7 +57,7 @@ def _where(condition: ndarray, self: ndarray, other: ndarray, message: str = NO_
 
 
 def fitted(value: object, self: ndarray) -> object:
-    """A number that the integers can hold; beside floats, NumPy accepts any number."""
+    """A number that fits an integer dtype; with floats, NumPy accepts any number."""
     fits = self.dtype.kind == "f" or isinstance(value, ndarray)
     return value if fits else dtypes.fitting(value, self.dtype)
 
@@ -161,7 +161,7 @@ def _erf(self: ndarray) -> ndarray:
     place = np.rint(x * 4096)
     index = (place + 6 * 4096).astype(np.intp)
     c = place / 4096
-    d = x - c  # NaN stays NaN, whatever row `clip` gives it
+    d = x - c  # NaN stays NaN, whichever row `clip` assigns to it
     series = (((2 * c * c - 1) / 3 * d - c) * d + 1) * d
     return values.take(index, mode="clip") + slopes.take(index, mode="clip") * series
 

@@ -1,4 +1,4 @@
-"""Operations that make images smaller or larger: the largest or the mean of windows, means of bins, blends of neighbours."""
+"""Operations that make images smaller or larger: maxima or means of windows, means of bins, blends of neighbours."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def excess(
     results = []
     for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True):
         rest = n + 2 * p - d * (k - 1) - 1
-        last = -(-rest // s)  # the last window begins within the plane or its padding before it
+        last = -(-rest // s)  # the last window begins in the plane or in the padding before it
         last -= last * s >= n + p
         results.append(max(last * s - rest, 0) if ceil_mode else 0)
     return tuple(results)
@@ -120,7 +120,7 @@ def blend(size: int, out: int, mode: str, align_corners: bool, scale: float | No
 
 
 def resized(x: ndarray, rows: ndarray, columns: ndarray) -> ndarray:
-    """Planes of another size: each row and each column through its matrix."""
+    """Resize planes: multiply all rows and all columns by these matrices."""
     rows, columns = rows.astype(x.dtype), columns.astype(x.dtype)
     return np.matmul(np.matmul(rows, x), columns.T)
 

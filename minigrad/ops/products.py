@@ -1,5 +1,5 @@
 """More products: `einsum` and others over chosen dimensions, composed of permutations and matrix products as in PyTorch;
-the cross product; products that are added to something, with factors."""
+the cross product; scaled products added to a scaled tensor."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def lined_up(x: Tensor, term: str, place: dict[str, int], covered: int, total: i
     at, order, d = {}, [-1] * total, 0
     for letter in term:
         if letter == ELLIPSIS:
-            # the dimensions after it have not been joined yet
+            # the diagonals of later repeated letters have not been taken yet
             own = x._array.ndim - d - len(term.partition(ELLIPSIS)[2])
             for k in range(own):
                 order[place[ELLIPSIS] + covered - own + k], d = d, d + 1
@@ -254,7 +254,7 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
         message = "contracted dimensions need to match, but first has size {} in dim {} and second has size {} in dim {}"
         fits = a.size(d) == b.size(e) or 1 in (a.size(d), b.size(e))
         check(fits, message, a.size(d), shown[0], b.size(e), shown[1])
-        if a.size(d) != b.size(e):  # one of them is 1: it is broadcast
+        if a.size(d) != b.size(e):  # a length of 1 is broadcast
             a, b = (sum_dim(x, k, True) if x.size(k) != 1 else x for x, k in ((a, d), (b, e)))
     for dim in (*left, *right):
         repeated = max(left.count(dim), right.count(dim)) > 1
@@ -269,7 +269,7 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
     if rows == columns == 1:
         flat = [x._array.transpose(order).flags.c_contiguous for x, order in zip((a, b), orders, strict=True)]
         parts = [permute(x, order) for x, order in zip((a, b), orders, strict=True)]
-        for place, x in ((1, parts[1]), (0, parts[0])):  # in this order, as that of backward shows
+        for place, x in ((1, parts[1]), (0, parts[0])):  # in this order, as PyTorch's graph shows
             if not all(flat):
                 parts[place] = squeeze_all(x)
             elif x._array.ndim != 1:
@@ -281,7 +281,7 @@ def tensordot(a: Tensor, b: Tensor, dims: object = 2) -> Tensor:
 
 @function("torch Tensor")
 def inner(self: Tensor, other: Tensor) -> Tensor:
-    """The products of the last dimensions, summed; if one of the two is a number, their product."""
+    """Products of the elements along the last dimensions, summed; if one tensor is a number, the plain product."""
     if not other._array.ndim or not self._array.ndim:
         return mul(self, other)
     message = "inner() the last dimension must match on both input tensors but got shapes {} and {}"
@@ -342,7 +342,7 @@ def multi_dot(*matrices: Tensor) -> Tensor:
     def multiplied(i: int, j: int) -> Tensor:
         if i == j:
             return tensors[i]
-        right = multiplied(best[i, j][1] + 1, j)  # first, as in PyTorch's backward
+        right = multiplied(best[i, j][1] + 1, j)  # computed first, as in PyTorch's graph
         return mm_call(multiplied(i, best[i, j][1]), right)
 
     return view(multiplied(0, len(tensors) - 1), sizes[row:1] + sizes[len(sizes) - 1 + column :])
@@ -353,7 +353,7 @@ publish(multi_dot, "chain_matmul", "torch")
 
 @function("torch Tensor")
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """The cross product of vectors of length 3 along `dim`, the first dimension of that length if it is not given."""
+    """The cross product of vectors of length 3 along `dim`, by default the first dimension of that length."""
     if dim is None:
         warnings.warn(NO_DIM, stacklevel=3)
         dim = next((d for d, n in enumerate(input.shape) if n == 3), None)

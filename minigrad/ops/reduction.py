@@ -1,5 +1,5 @@
 """Operations that reduce a tensor, or some of its dimensions, to fewer elements, or choose along one
-dimension: sorting, the largest elements, those at given positions."""
+dimension: sorting, the largest elements, elements at given positions."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ OUT_OF_BOUNDS = "index {} is out of bounds for dimension {} with size {}"
 
 @functools.lru_cache(maxsize=256)
 def starts(shape: tuple, sizes: tuple, dim: int) -> ndarray:
-    """Starts, in a flattened array of `sizes`, of the rows along `dim` that an index of this shape covers."""
+    """Where the rows along `dim` covered by an index of this shape start in a flattened array of `sizes`."""
     rows = [slice(1 if d == dim else n) for d, n in enumerate(shape)]
     return np.arange(math.prod(sizes)).reshape(sizes)[tuple(rows)].copy()
 
 
 @functools.lru_cache(maxsize=256)
 def rows(sizes: tuple) -> ndarray:
-    """Starts, in a flattened array of `sizes`, of the rows along the last dimension."""
+    """Where the rows along the last dimension start in a flattened array of `sizes`."""
     return np.arange(0, math.prod(sizes), sizes[-1]).reshape(sizes[:-1])
 
 
@@ -112,7 +112,7 @@ def located(index: ndarray, sizes: tuple, dim: int, known: bool = False) -> ndar
 
 
 def leaves(index: ndarray, length: int) -> bool:
-    """Whether an array has an integer outside 0, ..., length - 1. As unsigned, negative ones are large."""
+    """Whether an array has an integer outside 0, ..., length - 1. Viewed as unsigned, negatives are large."""
     numbers = index.view(BITS[index.itemsize])
     return index.size > 0 and numbers.item(numbers.argmax()) >= length
 
@@ -203,7 +203,7 @@ def restored(x, sizes: tuple, dims: tuple, keepdim: bool):
 
 
 def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool = False):
-    """A gradient of a reduction's result, stretched back over the dimensions (None: all) it reduced."""
+    """A gradient of a reduction's result, stretched back over the reduced dimensions (None: all)."""
     if isinstance(grad, Tensor):
         return (grad if dims is None else restored(grad, sizes, dims, keepdim)).expand(sizes)
     if dims is None and math.prod(sizes) <= LARGE:  # one value repeated would be slower to work with
@@ -213,12 +213,12 @@ def expand_reduced(grad, sizes: tuple, dims: tuple | None = None, keepdim: bool 
 
 
 def prod_self(grad, self, result, dim=None, keepdim=False):
-    """∂self = grad · the product of all other elements, or of those along `dim`: a quotient, if none is 0."""
+    """∂self = grad · the product of all other elements, or of those along `dim`: a quotient if none is 0."""
     if not len(self.shape):
         return grad
     if dim is not None:
         grad, result = (restored(x, self.shape, (dim,), keepdim) for x in (grad, result))
-    if np.all(self if is_array(self) else type(self) in plain_types and self._array):  # vmap has no values
+    if np.all(self if is_array(self) else type(self) in plain_types and self._array):  # no values inside vmap
         return grad * (result / self)
     if dim is None:
         return prod_self(grad, self.reshape((-1,)), result, 0).reshape(self.shape)
@@ -307,7 +307,7 @@ SORTED = SELECTION | {
 
 
 def extremes(name: str, word: str, reduce: Callable, place: Callable) -> tuple[Callable, ...]:
-    """The extreme over dimensions; that of all elements; over one dimension, with its index; the index alone."""
+    """Four operations: the extreme over dimensions, of all elements, over one dimension with its index, and the index alone."""
     over = op(f"a{name}(self, dim: dims=(), keepdim: bool=False)",
         lambda self, dim, keepdim: reduce(self, axis=dim, keepdims=keepdim), self=extremum_self,
         doc=f"The {word} over `dim`. Equal ones share the gradient.")

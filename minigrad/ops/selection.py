@@ -71,7 +71,7 @@ def _rows_filled(self: ndarray, index: ndarray, dim: int, value: object) -> ndar
 
 
 def along(self, index, dim: int):
-    """The index of slices in the form `gather` takes: one for each element. For Tensors, of one example inside vmap."""
+    """The index of slices in the form that `gather` takes, with one entry per element; also for one example inside vmap."""
     sizes = [index.numel() if d == dim else n for d, n in enumerate(self.shape)]
     return index.reshape([-1 if d == dim else 1 for d in range(len(sizes))]).expand(sizes) if sizes else index
 
@@ -191,7 +191,7 @@ masked_select = op("masked_select(self, mask)", _masked, kind="linear", broadcas
 
 @function("torch Tensor")
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """`gather` with an index that is broadcast: the elements that it names along `dim`, or of the flattened tensor."""
+    """`gather` with an index that is broadcast: the elements that it names along `dim`, or in the flattened tensor."""
     if dim is None:
         return gather(input.reshape(-1), 0, indices.reshape(-1))
     message = "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for "

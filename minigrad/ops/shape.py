@@ -1,4 +1,4 @@
-"""Other shapes for the same elements: views of a tensor, several tensors joined into one, one taken apart."""
+"""New shapes for the same elements: views of a tensor, several tensors joined into one, one split into several."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _unbound(self: ndarray, dim: int) -> list[ndarray]:
 
 
 def parts_of(grad: ndarray | Tensor, shapes: list[tuple], dim: int) -> list:
-    """The gradients of tensors of these shapes that were joined, also of vectors without elements."""
+    """The gradients of tensors of these shapes that were joined, including vectors without elements."""
     result = cuts(grad, [0 if tuple(s) == (0,) else s[dim] for s in shapes], dim)
     return [g.reshape((0,)) if tuple(s) == (0,) else g for g, s in zip(result, shapes, strict=True)]
 
@@ -303,10 +303,10 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
-    """Give a tensor the view of its memory that `new`, a result on the same memory, has. Returns self."""
+    """Make a tensor show its memory as `new`, a view of the same memory, does. Returns self."""
     if new._requires_grad:
         check_writable(self)
-    self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # a transform's value is there
+    self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # with a transform's value
     bump_version(self)
     if new._grad_fn is not None:
         rebase(self, new._grad_fn)
@@ -317,7 +317,7 @@ def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
 @method("T")
 @property
 def T(self: Tensor) -> Tensor:
-    """All dimensions reversed. Meant for matrices; PyTorch warns for other numbers of dimensions, and so does this."""
+    """All dimensions reversed. Meant for matrices; warns for other numbers of dimensions, as in PyTorch."""
     if self._array.ndim != 2:
         warnings.warn(NO_MATRIX, stacklevel=2)
     return permute(self, tuple(range(self._array.ndim))[::-1])

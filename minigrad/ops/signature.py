@@ -54,7 +54,7 @@ def are_ints(value: object) -> bool:
 
 
 def check_ints(value: object, argument: str, alone: bool = True) -> None:
-    """Raise PyTorch's TypeError for a value that should be ints, or with `alone` a single one. The first element is checked
+    """Raise PyTorch's TypeError for a value that should be ints, or, with `alone`, a single int. The first element is checked
     more strictly than the others. argument: what to call it, as in "roll(): argument 'dims' (position 3)"."""
     if alone and is_int(value):
         return
@@ -68,7 +68,7 @@ def check_ints(value: object, argument: str, alone: bool = True) -> None:
 
 
 def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
-    """An int or several, counted from the front; all dimensions for None and for (). order: all must be named."""
+    """One or several dimensions, counted from the front; all of them for None and (). order: all must be named."""
     size = () if dims is None else as_size(dims, alone=not order)
     check(not order or len(size) == ndim, messages.ORDER, ndim, len(size))
     result = tuple([d if 0 <= d < ndim else wrap_dim(d, ndim) for d in size])
@@ -80,7 +80,7 @@ def as_dims(dims: object, ndim: int, order: bool = False) -> tuple[int, ...]:
 
 
 def unpacked(values: object) -> object:
-    """The sequence that is the only element of a sequence: lengths or dimensions may be given in either way."""
+    """The only element of `values` if that is a sequence, else `values`: lengths and dimensions may be given either way."""
     alone = isinstance(values, (tuple, list)) and len(values) == 1 and isinstance(values[0], (tuple, list))
     return values[0] if alone else values
 
@@ -120,7 +120,7 @@ class Kind(NamedTuple):
     """A kind of parameter."""
 
     word: str  # its name in PyTorch's messages
-    accepts: Callable[[object], bool]  # whether it may have this value
+    accepts: Callable[[object], bool]  # whether a value is accepted
     # what `forward` gets, from a value and the array of the first input; must raise for a value that is not accepted
     prepare: Callable[[object, np.ndarray], object] = as_given
 
@@ -234,7 +234,7 @@ class Signature:
     """The parameters of an operation or a function; its annotations, which `kind_names` may translate, are the kinds."""
 
     numbers = False  # whether a Python number may replace any tensor but the first
-    number_first = False  # whether it may replace the first as well, beside a tensor
+    number_first = False  # whether a number may replace the first as well, if another is a tensor
     kernel = ""  # the name used in errors about a value of the wrong kind, if it is a different one
     arrays = (np.ndarray,)  # what else may replace a tensor: arrays, in operations, since rules use these
 
@@ -253,7 +253,7 @@ class Signature:
                 (self.only if p.kind is Parameter.KEYWORD_ONLY else self.named).append(n)
             self.kinds[n] = kind if kind in KINDS else "object"
         self.names, self.rest = list(self.kinds), tuple(self.defaults.values())
-        self.most = len(self.named)  # how many may be given by position, before `many`
+        self.most = len(self.named)  # how many may be given by position, apart from `many`
         self.least = self.rest.count(REQUIRED)  # how many must be given
 
     def as_function(self) -> Signature:
@@ -267,7 +267,7 @@ class Signature:
     def ordering(self, names: Sequence[str]) -> tuple[Callable[[Sequence, np.ndarray], Sequence], bool]:
         """A function that prepares the values of these parameters, the last of which may be left out, for `forward`: dimensions
         counted from the front, sizes as tuples. Its arguments are the values and the array of the first input. It raises if
-        a value does not fit. Second result: whether there is anything to prepare."""
+        a value does not fit. Also returns whether there is anything to prepare."""
         count, defaults = len(names), tuple([self.defaults[n] for n in names])
         steps = [self.preparation(n) for n in names]
         first = steps[0] if steps else as_given
@@ -324,7 +324,7 @@ class Signature:
             unknown: list[str] = []
             values = dict(zip(self.names, self.placed(args, kwargs, method, unknown), strict=True))
             self.check_kinds(values, len(args), kwargs, method)
-            check(not unknown, "{}", *unknown, error=TypeError)  # last, since PyTorch checks the others first
+            check(not unknown, "{}", *unknown, error=TypeError)  # last: PyTorch checks the others first
             return values
         except TypeError as error:
             message, name = str(error), name or self.name
@@ -355,7 +355,7 @@ class Signature:
             one = not several and (n == self.listed or kind in LISTED) and is_int(value)
             if value is self.defaults[n] or (KINDS[kind].accepts(value) and not one):
                 continue
-            # a rule computes on arrays; beside a Tensor they are not allowed
+            # a rule computes on arrays; mixed with Tensors, they are not allowed
             beside = any(isinstance(v, Tensor) for v in values.values())
             allowed = () if beside else self.arrays
             if self.numbers and (place or (self.number_first and beside)):

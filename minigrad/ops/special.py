@@ -73,7 +73,7 @@ def _whole_quotient(name: str, round_to: np.ufunc, self: ndarray, other: object)
 
 
 def _beside_number(number: float, other: ndarray) -> ndarray:
-    """A Python number as an array in the dtype that it takes beside another array."""
+    """A Python number as an array in the dtype that it takes with another array."""
     return dtypes.wrapped(number, beside(other, number).dtype)
 
 
@@ -283,7 +283,7 @@ def float_power(self: Tensor, exponent: object) -> Tensor:
     """`input ** exponent`, computed in double precision."""
     message = "float_power(): argument 'exponent' must be Tensor or Number, not {}"
     check(isinstance(exponent, (Tensor, *NUMBERS)), message, type(exponent), error=TypeError)
-    # first, as in PyTorch's backward
+    # computed first, as in PyTorch's graph
     exponent = exponent.double() if isinstance(exponent, Tensor) else exponent
     return self.double() ** exponent
 

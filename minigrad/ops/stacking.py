@@ -161,7 +161,7 @@ def listed(name: str, tensors: object) -> list[Tensor]:
 
 @function("torch")
 def hstack(tensors: tensors) -> Tensor:  # noqa: F821
-    """Tensors side by side: along dimension 1, vectors along their only one."""
+    """Tensors side by side: along dimension 1, or vectors along their only dimension."""
     tensors = listed("hstack", tensors)
     parts = atleast_1d(list(tensors))
     return cat(list(parts), 0 if parts[0]._array.ndim == 1 else 1)

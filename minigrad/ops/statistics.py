@@ -1,4 +1,4 @@
-"""More reductions: norms of any order, medians, running products and extremes, differences and integrals along a dimension."""
+"""More reductions: medians, variances with means, running products and extremes; searches; differences and integrals."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def logcumsumexp_self(grad, self, result, dim):
 
 
 def _extremes_so_far(self: ndarray, dim: int, reduce: np.ufunc) -> tuple[ndarray, ndarray]:
-    """(the largest, or smallest, so far; where the last of them is)"""
+    """(the largest, or smallest, element so far; the position of the last such element)"""
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
     values = reduce.accumulate(self, axis=dim)
@@ -261,7 +261,7 @@ searchsorted = op("searchsorted(sorted_sequence, self, *, right: bool=False)", _
 
 
 def unbiased_forms(name: str, of: Callable, doc: str) -> None:
-    """The older forms of `var` and its relatives: with `unbiased` instead of `correction`, with `dim` or alone."""
+    """The older forms of `var` and its relatives: with `unbiased` instead of `correction`, with or without `dim`."""
 
     def over_dims(self: Tensor, dim: dims, unbiased: bool, keepdim: bool = False) -> Tensor:  # noqa: F821
         return of(self, dim, correction=int(unbiased), keepdim=keepdim)
@@ -338,7 +338,7 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
 
 
 def _integrated(name: str, dim: int, y: Tensor, *x: Tensor) -> int:
-    """The dimension, counted from the front, if these can be integrated."""
+    """The dimension, counted from the front. Raises PyTorch's errors for tensors that cannot be integrated."""
     check(y._array.ndim > 0, "{}() y must have at least one dimension", name)
     message = "{}: received a bool input for {}, but bool is not supported"
     given = "`x` or `y`" if x else "`y`"
@@ -347,13 +347,13 @@ def _integrated(name: str, dim: int, y: Tensor, *x: Tensor) -> int:
 
 
 def _without(y: Tensor, dim: int) -> Tensor:
-    """The integral of no points."""
+    """The integral over no points: zeros."""
     return y.new_zeros([n for d, n in enumerate(y.shape) if d != dim])
 
 
 @function("torch", aliases="trapz")
 def trapezoid(y: Tensor, *, dx: float = 1, dim: int = -1) -> Tensor:
-    """The integral along `dim` by the trapezoidal rule, of points `dx` apart."""
+    """The integral along `dim` by the trapezoidal rule, over points `dx` apart."""
     dim = _integrated("trapezoid", dim, y)
     if y.size(dim) == 0:
         return _without(y, dim)
@@ -364,7 +364,7 @@ def trapezoid(y: Tensor, *, dx: float = 1, dim: int = -1) -> Tensor:
 
 @function("torch", aliases="trapz", name="trapezoid")
 def trapezoid_at(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
-    """The integral along `dim` by the trapezoidal rule, of points `x`."""
+    """The integral along `dim` by the trapezoidal rule, over the points `x`."""
     dim = _integrated("trapezoid", dim, y, x)
     if y.size(dim) == 0:
         return _without(y, dim)
@@ -374,14 +374,14 @@ def trapezoid_at(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
 
 @function("torch")
 def cumulative_trapezoid(y: Tensor, *, dx: float = 1, dim: int = -1) -> Tensor:
-    """The running integral along `dim` by the trapezoidal rule, of points `dx` apart: one element fewer than `y`."""
+    """The running integral along `dim` by the trapezoidal rule, over points `dx` apart: one element fewer than `y`."""
     dim = _integrated("cumulative_trapezoid", dim, y)
     return cumsum(mul_number(cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1), dx / 2.0), dim)
 
 
 @function("torch", name="cumulative_trapezoid")
 def cumulative_trapezoid_at(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor:
-    """The running integral along `dim` by the trapezoidal rule, of points `x`: one element fewer than `y`."""
+    """The running integral along `dim` by the trapezoidal rule, over the points `x`: one element fewer than `y`."""
     dim = _integrated("cumulative_trapezoid", dim, y, x)
     steps = _steps(y, x, dim)
     return div_number(cumsum((cut(y, dim, 0, -1, 1) + cut(y, dim, 1, END, 1)) * steps, dim), 2.0)

@@ -19,7 +19,7 @@ names, has a parameter `grad_input_mask`, and returns a gradient for each, None 
 `kind` says what transforms may assume:
     "elementwise"  inputs are broadcast; each element of the result depends on one element of each input
     "linear"       linear in each differentiable input: its forward derivative is the operation itself
-    "jointly linear"  linear in all of them together: joining tensors is, a product is not
+    "jointly linear"  linear in all of them together, as joining tensors is and a product is not
     None           neither
 """
 
@@ -125,7 +125,7 @@ def only_for(kinds: str, kernel: str, forward: Callable) -> Callable:
 
 
 def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str = "") -> Callable:
-    """Decorator: a plain Python function of Tensor operations becomes a public one. Its annotations give the TypeErrors;
+    """Decorator: make a plain Python function of Tensor operations public. Its annotations determine the TypeErrors;
     `kernel` is the function's name in errors about a value of the wrong kind."""
 
     def decorate(run: Callable) -> Callable:
@@ -157,7 +157,7 @@ def function(at: str = "torch", aliases: str = "", name: str = "", kernel: str =
                     own().bind(args, kwargs, method=method)
                 try:
                     return run(*args, **kwargs)
-                except Exception as error:  # whether it was the arguments, or something inside
+                except Exception as error:  # caused by the arguments, or by something inside
                     if "out" in kwargs and not method:
                         return write_out(public, call, args, kwargs)
                     in_python = at in ("F", "") and ":" not in names("nn.functional").get(public, ":")
@@ -242,7 +242,7 @@ def add_form(place: dict[str, object], name: str, call: Callable) -> None:
 
 
 def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
-    """The docstring of a function of several forms: what the first one does, then each form and what it is recorded as."""
+    """The docstring of a function of several forms: what the first one does, then each form with its own docstring."""
     parts = [forms[0].__doc__.partition("\n\n")[0], "Forms:"]
     for form in forms:
         text = form.__doc__.replace("\n", "\n        ").replace("        \n", "\n")
@@ -251,7 +251,7 @@ def doc_of_forms(name: str, forms: list[Callable], method: bool) -> str:
 
 
 def common_signature(signatures: list[inspect.Signature]) -> inspect.Signature:
-    """The signature of the form with the most parameters. Those that another form lacks default to None unless declared."""
+    """The signature of the form with the most parameters. Those that another form lacks keep their default, or get None."""
     tables = [s.parameters for s in signatures]
     listing = [table for table in tables if any(p.kind == p.VAR_POSITIONAL for p in table.values())]
     everywhere = set.intersection(*map(set, tables))

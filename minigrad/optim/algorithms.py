@@ -1,7 +1,7 @@
 """The optimizers. Each `_move` is the formula of its paper, in PyTorch's order of operations.
 
 The keywords foreach, fused and capturable choose among PyTorch's implementations; here there is only one, so they are accepted
-and kept in the groups, but change nothing. The same holds for differentiable and centered, which must be False.
+and kept in the groups, but change nothing. differentiable and centered are kept, too, and must be False.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def move_mean_square(v: ndarray, grad: ndarray, decay: float, work: ndarray) -> 
 
 
 class SGD(Algorithm):
-    """`w ← w - lr·b`, with b the gradient, or with momentum b ← momentum·b + (1 - dampening)·grad.
+    """`w ← w - lr·b`, where b is the gradient or, with momentum, b ← momentum·b + (1 - dampening)·grad.
 
     weight_decay adds weight_decay·w to the gradient; nesterov looks one step ahead (Sutskever et al. 2013).
     """
@@ -57,7 +57,7 @@ class SGD(Algorithm):
 
 
 class Adam(Algorithm):
-    """`w ← w - lr·m̂/(√v̂ + eps)`, m and v running means of the gradient and its square (Kingma & Ba 2015).
+    """`w ← w - lr·m̂/(√v̂ + eps)`, with running means m and v of the gradient and its square (Kingma & Ba 2015).
 
     m̂ and v̂ are corrected for their start at zero.
     """

@@ -41,7 +41,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiply the rate by gamma at each of the epochs in `milestones`, once for each time it is listed."""
+    """Multiply the rate by gamma at each epoch in `milestones`, once for each time the epoch is listed."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1

@@ -1,5 +1,5 @@
 """The base classes of optimizers and schedules: Optimizer (parameter groups, state, printing), Algorithm (a step moves one
-parameter after another) and LRScheduler."""
+parameter after the other) and LRScheduler."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ __dir__, __getattr__ = module_attributes(__name__, __all__)
 
 
 class Measurement:
-    """How many seconds `number_per_run` runs of a statement took."""
+    """The seconds that `number_per_run` runs of a statement took."""
 
     def __init__(self, number_per_run: int, raw_times: list[float], stmt: str):
         self.number_per_run, self.raw_times, self.stmt = number_per_run, raw_times, stmt
@@ -28,7 +28,7 @@ class Measurement:
 
 
 class Timer:
-    """Times a statement, after a setup, with these global names.
+    """Times a statement, which runs after `setup`.
 
     stmt, setup: Python code; globals: the names that the code can use; label, sub_label, description: for your own use.
     """

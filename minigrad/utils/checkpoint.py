@@ -3,7 +3,7 @@
     y = checkpoint(block, x, use_reentrant=False)
 
 This trades time for memory (Chen et al. 2016). The graph is the ordinary one; only what its nodes save is replaced by
-placeholders that know how to recompute it.
+placeholders, from which it can be recomputed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Recomputation:
     """One call of a checkpointed function, and what it saved, once it has been computed again."""
 
     def __init__(self, function: Callable, args: tuple, kwargs: dict):
-        # they see the inputs, since those are kept
+        # hooks of an outer block see the inputs, since those are kept
         hooks = local.saved_hooks[-1] if local.saved_hooks else None
         self.args = [SavedTensor(a, hooks, self) if isinstance(a, Tensor) else a for a in args]
         self.function, self.kwargs = function, kwargs

@@ -57,7 +57,7 @@ class Subset(Dataset):
 
 
 def random_split(dataset: Dataset, lengths: Sequence[float], generator: Generator | None = None) -> list:
-    """Subsets of these lengths, or of these fractions of the whole, without overlap, drawn at random."""
+    """Disjoint random subsets of these lengths, or of these fractions of the whole."""
     total = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = [math.floor(total * part) for part in lengths]
@@ -128,7 +128,7 @@ class DataLoader(SaysWhatIsMissing):
         self.collate_fn = collate_fn or default_collate
 
     def __iter__(self) -> Iterator:
-        random_seed(self.generator)  # PyTorch draws one for its workers, so the order depends on it
+        random_seed(self.generator)  # PyTorch draws a seed for its workers, which changes the order
         indices = range(len(self.dataset)) if self.sampler is None else self.sampler
         order = iter(shuffled(len(indices), self.generator) if self._shuffle else indices)
         batches = iter(lambda: list(itertools.islice(order, self.batch_size)), [])

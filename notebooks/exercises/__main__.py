@@ -82,14 +82,14 @@ def _written(exercise: Exercise, wrong: Wrong) -> str:
 
 
 def _parts(exercise: Exercise, answer: Any) -> str:
-    """A typed answer that is listed by a pattern, as it would be written."""
+    """A typed answer that a pattern generates, as a learner would write it."""
     parts = as_answers(exercise, answer)
     return ", ".join(f"{name} = {part!r}" for name, part in zip(exercise.names, parts, strict=True))
 
 
 def main(names: list[str]) -> int:
-    """Print the answers of the lessons that `names` mean, the key of the exam or the report on a class; 2 if there is no
-    such thing."""
+    """Print the answers of the lessons that `names` mean, the key of the exam or the report on a class. Return 0,
+    or 2 if that is impossible."""
     if names[:1] in (["--help"], ["-h"]):
         print(USAGE)
         return 0

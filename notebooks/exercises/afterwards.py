@@ -34,7 +34,7 @@ def _collecting(yes: bool) -> None:
 def _warn_as(filters: list) -> None:
     if warnings.filters != filters:
         warnings.filters[:] = filters
-        warnings._filters_mutated()  # its cache of decisions made with the old filters
+        warnings._filters_mutated()  # drops the decisions cached under the old filters
 
 
 def _inference(yes: bool) -> None:
@@ -104,7 +104,7 @@ SMALL: tuple[State, ...] = (  # these may also decide how the next code runs
     (minigrad.get_default_dtype, minigrad.set_default_dtype),
     (sys.getrecursionlimit, sys.setrecursionlimit),
     (sys.gettrace, sys.settrace),
-    # cProfile's is not a function, so it can only stay
+    # cProfile's profiler is not a function, so it can only be left in place
     (sys.getprofile, lambda kept: sys.getprofile() is kept or sys.setprofile(kept)),
     (lambda: threading.excepthook, lambda kept: setattr(threading, "excepthook", kept)),
     (lambda: sys.excepthook, lambda kept: setattr(sys, "excepthook", kept)),
@@ -124,6 +124,6 @@ def as_it_was(states: tuple[State, ...] = LARGE + SMALL) -> Iterator[None]:
             yield
         finally:
             for value, put in kept:
-                # such as a recursion limit below the present depth: the others are restored
+                # one that cannot be set, such as a recursion limit below the present depth, is skipped
                 with contextlib.suppress(Exception):
                     put(value)

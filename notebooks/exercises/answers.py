@@ -112,7 +112,7 @@ def alike(got: Any, due: Any, rtol: float) -> bool:
 
 
 def near(got: Any, due: Any) -> bool:
-    """Whether a number that was read is the number `due`, rounded to any number of digits."""
+    """Whether what was read is close enough to `due` to be a rounding or the result of a nudge: see `typed.close`."""
     numbers = isinstance(got, np.ndarray) and isinstance(due, np.ndarray) and got.shape == due.shape
     return numbers and all(map(typed.close, got.ravel().tolist(), due.ravel().tolist()))
 
@@ -264,7 +264,7 @@ def names(answer: Any) -> list[str] | None:
 
 
 def letters(answer: Any, allowed: str, name: str) -> str:
-    """The letters that are meant by "abd", "a, b, d", ["a", "b", "d"] or None, in their order. Or a Complaint."""
+    """The letters that are meant by "abd", "a, b, d", ["a", "b", "d"] or None, in their order. Raises a Complaint."""
     example = (
         f'`{name}` should be letters from `{allowed}`, such as `"{allowed[:2]}"`, or `""` for none of them.'
     )

@@ -238,7 +238,7 @@ def _who(handed_in: list[Learner]) -> Iterator[str]:
 
 
 def _hardest(handed_in: list[Learner]) -> Iterator[str]:
-    """The exercises that most learners who met them left open, or got wrong before they solved them."""
+    """The exercises with the largest share of learners who left them open or had a wrong try."""
     ranked = []
     for number in lessons.numbers():
         for exercise in lessons.exercises(number).values():

@@ -117,7 +117,7 @@ class Exam:
         are those of the caller's variables.
 
         A graph that has a stepper keeps it. If the same graph is made again, perhaps after a restart, it gets a new stepper
-        with the old answers, or with `again` without them. The report says how many times a graph was started.
+        with the old answers (without them if `again`). The report says how many times a graph was started.
         """
         if not again and number in self.steppers and _same(self._stepped[number], results):
             return self.steppers[number]

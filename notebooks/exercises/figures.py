@@ -1,8 +1,8 @@
 """How a matplotlib figure is shown in a notebook: as an SVG that follows the page into a dark theme, as viz's pictures do.
 
 Black is ink and white is paper: in a dark theme they are swapped, and the lessons' other colours get lighter. Lines without a
-colour take blue, orange, black and grey in turn. An image in colours lets the page through where it is white; one in grey
-stays, with the text over it, and so does any other colour. Imports matplotlib only where a lesson does.
+colour take blue, orange, black and grey in turn. A colour image lets the page through where it is white; a grey one
+stays as it is, with the text over it, and so do all other colours. Imports matplotlib only where a lesson does.
 """
 
 from __future__ import annotations

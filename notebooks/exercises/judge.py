@@ -193,7 +193,7 @@ def _found(exercise: Exercise, answers: tuple, got: Observed, want: Observed, fi
     if text := next(relations.nearly(tried), ""):
         return text
     left = [name for pair in zip(answers, exercise.reference, strict=True) for name in _left_unread(*pair)]
-    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # else others say more
+    if left and numbers and one.shape == due.shape and np.isfinite(one).all():  # else other causes say more
         return say("never read", unread="`, `".join(left))
     if text := _one_change(exercise, answers, want) or _two_listed(exercise, got):
         return text
@@ -342,7 +342,7 @@ def observe(
         with _apart(exercise, answers, (seconds or exercise.seconds) * limited):
             try:
                 for label, value in _probe(exercise, answers):
-                    shown = "" if like else _shown(exercise, value)  # for the learner's only
+                    shown = "" if like else _shown(exercise, value)  # only for the learner's own
                     observed.seen.append((label, plain(value), shown))
                     if like is not None and not _begins(observed, like, exercise):
                         break

@@ -189,7 +189,7 @@ def names_given(minus: Any, average: Any, larger: Any, layer: Any, no_bias: Any)
         if answered[name] != name_of(truth):
             if answered[name] not in known_names():
                 raise Complaint(
-                    f"`{name}`: no operation called `{answered[name][:30]}` ran there. Which operation *ran*? Its short name, and then `Backward0`."
+                    f"`{name}`: no operation called `{answered[name][:30]}` ran there. Which operation *ran*? Write its short name, and then `Backward0`."
                 )
             yield f"`{name}`", answered[name]
             return
@@ -237,7 +237,7 @@ FACTS = {
         "b": "Is there a history behind `b`? It was typed in: no operation made it.",
         "c": "`c` is the result of an operation, but `a` did not ask, so nothing was recorded. No history: a leaf.",
         "d": "Is there a history behind `d`? The addition was recorded, because one of its inputs asks.",
-        "e": "Is there a history behind `e`? A comparison gives True and False, and leaves none.",
+        "e": "Is there a history behind `e`? A comparison gives True and False, and nothing is recorded.",
         "f": "Is there a history behind `f`? `detach()` gives the same numbers *without* it.",
         "g": "Is there a history behind `g`? Rounding is an operation on a tensor that asks, and it was recorded.",
         "h": "The leaf is what `torch.ones` made, and no name holds it. `h` is that *times 0.1*, so it has a history.",
@@ -376,9 +376,9 @@ EXERCISES: list[Exercise] = [
         about add: Through an addition the gradient passes unchanged: times 1.
         about mul: Both ask. The slope for `x` is `w`, and the slope for `w` is `x`.
         about scaled: The slope for `x` is 3, a plain number.
-        about matmul: Only `w` asks. The slope for it is made of `d`.
+        about matmul: Only `w` asks. The slope for it is computed from `d`.
         about why: Make the inputs large, or small: does the local derivative of an addition change?
-        hint: For each input that asks: is the slope for it made of the other input, or of a fixed number?
+        hint: For each input that asks: is the slope for it computed from the other input, or is it a fixed number?
         hint: A tensor that does not ask gets no gradient, so nothing is kept for it: that settles `d @ w`.
 
         "xw", "xw", "", "d", "a"           :: The local derivative of an addition is 1, whatever `x` and `w` are. So neither of them is needed.
@@ -393,7 +393,7 @@ EXERCISES: list[Exercise] = [
         "", "xw", "", "dx", "a"            :: There is no `x` in `d @ w`.
         "", "xw", "", "dw", "a"            :: `w` would be needed for the gradient of `d`. But `d` did not ask.
         "", "xw", "", "", "a"              :: `w` asks, and how much the product moves with `w` depends on `d`. So `d` is kept.
-        "", "xw", "", "d", "b"             :: All four are right. But plain numbers are not the reason: `x + w` of large matrices keeps nothing either.
+        "", "xw", "", "d", "b"             :: All four are right. But small inputs are not the reason: `x + w` of large matrices keeps nothing either.
         "", "xw", "", "d", "c"             :: All four are right. But an addition of tensors that ask is recorded like any other operation.
         """),
     exercise(r"""

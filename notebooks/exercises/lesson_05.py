@@ -232,8 +232,8 @@ QUESTIONS: list[Question] = [
         found: Yes: the rule of the product needs the values of its factors, and the first pass has freed them.
         missed: It is **c**: the value that the rule of the product needs was freed by the first pass.
 
-        "a" :: If it could run, it would be 8. But the product's rule needs the value 2, and the first pass has freed it.
-        "b" :: It does not ignore the problem: the value that the rule needs is gone, and the machine says so.
+        "a" :: If the second pass could run, `x.grad` would be 8. But the product's rule needs the value 2, and the first pass has freed it.
+        "b" :: The second call is not simply ignored: the value that the rule needs is gone, and the machine says so.
         """),
 ]
 
@@ -266,7 +266,7 @@ EXERCISES: list[Exercise] = [
         fourth = 0.0         :: No line clears `w.grad`, and two passes ran.
         2.0, None, 2.0, 4.0  :: That is the last pass alone. Those before it are still in `w.grad`.
         3.0, None, 2.0, 4.0  :: That is one pass. There are three, and nothing is cleared in between.
-        9.0, None, 2.0, 4.0  :: Look at the third line: the slope of `w * w` at 1 is 2, not 3.
+        9.0, None, 2.0, 4.0  :: Look at the third pass: the slope of `w * w` at 1 is 2, not 3.
         7.0, None, 2.0, 4.0  :: The slope of $w^2$ is $2w$: at 1 it is 2. (1 is the value.)
         8.0, 0.0, 2.0, 4.0   :: `w.grad = None` leaves nothing, not a zero. The optimizer would see the difference.
         first = 8 / 3        :: That is 8 divided by the three passes. Nothing is averaged: each pass *adds* what it brings.
@@ -314,7 +314,7 @@ EXERCISES: list[Exercise] = [
         loss = ((w * x - t) ** 2).mean() => (((w * x - t) ** 2).mean() * 0.5).backward() ;; (loss * (1 / len(xs))).backward() => :: For two pieces that is right. There may be a different number of them: `len(xs)`.
         loss = ((w * x - t) ** 2).mean() => ;; (loss * (1 / len(xs))).backward() => return (((w * x - t) ** 2).mean() / len(xs)).backward() :: Only the first piece has been through a pass. Is there a `return` or a `break` inside the loop?
         [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)] :: `w.grad` is empty: no backward pass has run.
-        (loss * (1 / len(xs))).backward() => total = loss / len(xs) + (0.0 if x is xs[0] else total); total.backward() :: The loss still contains the graph of the last iteration: `total` brings it in. Go backward from the loss of *this* piece, or once after the loop.
+        (loss * (1 / len(xs))).backward() => total = loss / len(xs) + (0.0 if x is xs[0] else total); total.backward() :: The loss still contains the graph of the last iteration: `total` brings it in. Go backward from the loss of *this* piece alone.
         losses = [((w * x - t) ** 2).mean() / len(xs) for x, t in zip(xs, ts, strict=True)]; sum(losses).backward() :: The number is right, but 1 backward pass ran for 4 pieces.
 
         parts = [(2 * (w.detach() * x - t) * x).mean() for x, t in zip(xs, ts, strict=True)]
@@ -435,7 +435,7 @@ EXERCISES: list[Exercise] = [
         solution: train
         probe: _reading
         why: `h.detach()` is the old state without its history. So each iteration has its own graph, six functions long, and the walk never reaches a node whose saved values have been freed.
-        shows: Each iteration walks its own graph. The state is carried over as a number, the past is not: this is how networks are trained on long texts.
+        shows: Each iteration walks its own graph. The state is carried over as a number, the past is not: this is how recurrent networks are trained on long texts.
         look: Only the old state should be changed: you need its number, not its history.
         hint: Which tensor from the previous iteration is used in this one? You need its number, not the graph behind it.
         hint: Which method gives the same values without their history?

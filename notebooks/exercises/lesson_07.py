@@ -579,7 +579,7 @@ EXERCISES: list[Exercise] = [
         hint: Adding: if something has arrived at `parent` already, `arrived[parent] = arrived[parent] + part`; if not, `arrived[parent] = part`.
         hint: `waiting[parent] -= 1`, and then `if waiting[parent] == 0: ready.append(parent)`. Both belong inside the `for`.
 
-        engine.fires_again                           :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was passed on twice. Fire once, when all has arrived.
+        engine.fires_again                           :: 16 is 4 + 12: `y` fired when 1 had arrived, and again with the total of 3. So the first 1 was passed on twice. Fire once, when everything has arrived.
         engine.fires_too_early                       :: 4 is $1 \cdot 2 \cdot 2$: `y` fired with the 1 from `a`, and the 2 from `b` came too late. It has to wait for both.
         arrived[parent] = arrived[parent] + part => arrived[parent] = part :: Your engine finds 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
         engine.overwrites                            :: Your engine finds 2: of several parts only the one that came last is left, at `y` and again at `x`. Either it has replaced the others (`=`), or parts are added only once the count is 0. Add at *every* arrival: `arrived[parent] + part`.
@@ -589,7 +589,7 @@ EXERCISES: list[Exercise] = [
             node = ready.pop(0)
             for parent, part in engine.parts_of(node, arrived[node]):
                 arrived[parent] = arrived.get(parent, 0) + part
-                ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total at that moment, in the order of the list. Count, and fire once: when all has arrived.
+                ready.append(parent) :: 96 is $4 \cdot 24$: each node goes into the list at every arrival, and fires with the total at that moment, in the order of the list. Count, and fire once: when everything has arrived.
 
         # All nodes at distance 1, then all at distance 2, ...; each once, by its shortest way to the root.
         distance, todo = {root: 0}, [root]
@@ -632,7 +632,7 @@ EXERCISES: list[Exercise] = [
                 arrived[parent] = arrived.get(parent, 0) + part
                 visit(parent)
 
-        visit(root) :: Each node, and the leaf too, fires with its total whenever a part arrives. What came first is counted again each time. Fire once, when all has arrived.
+        visit(root) :: Each node, and the leaf too, fires with its total whenever a part arrives. What came first is counted again each time. Fire once, when everything has arrived.
 
         arrived, seen = {root: grad}, set()
 
@@ -660,7 +660,7 @@ EXERCISES: list[Exercise] = [
         continue => pass :: Some parents are `None`: inputs that did not ask, such as the 2 in `y * 2`. Skip these and go on with the next one, as `count_consumers` does.
         continue => break                               :: `break` leaves the loop, and the inputs after the `None` get nothing. `continue` goes on with the next.
         continue => return                              :: At the first `None` everything stops: `return` leaves the whole function. `continue` goes on with the next one.
-        arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting` has every node from the start, as `count_consumers` makes it. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes something out*: nothing has arrived for that node; or it was taken out earlier, and the node is still in `ready`. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
+        arrived[parent] = arrived[parent] + part => arrived[parent] += part ;; if parent in arrived: => if True: :: One of the dictionaries holds nothing for that node. If the line *counts*: `waiting`, as `count_consumers` returns it, has every node from the start. If the line *adds*: begin with `part` itself; `arrived.get(parent, 0) + part` does both. If the line *takes something out*: nothing has arrived for that node; or it was taken out earlier, and the node is still in `ready`. `arrived` begins as `{root: grad}`, and it is `parent` that becomes ready.
         waiting[parent] == 0 => True :: A node came out of `ready`, but nothing had arrived for it: it was put in too early, or twice. At the start `ready` holds only the root. Put a node in once: when its count is 0.
         arrived, ready = {root: grad}, [root]
         while ready:

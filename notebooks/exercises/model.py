@@ -134,7 +134,7 @@ class Exercise(_Answered):
     otherwise: the same, asked only if no other cause is found.
     setup:    lines that a solution given as text needs before it (names that the lesson has defined by then).
     allowed:  for typed numbers: the only possible answers, such as (1, -1, 0).
-    counts:   for typed numbers: what they are multiples of: 1 if they count something, 4 if it is bytes of numbers.
+    counts:   for typed numbers: what they are multiples of: 1 if they count something, 4 if they are the bytes of numbers.
     rtol:     how close a number must be, relative to the reference. Numbers typed in by hand need more tolerance.
     seconds:  how long the learner's code may run before it is stopped.
     """

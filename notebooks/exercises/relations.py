@@ -145,7 +145,7 @@ def nearly(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _amount(tried: Sequence[Tried]) -> Iterator[str]:
-    """Always too large by the same factor or by the same amount."""
+    """Always wrong by the same factor or by the same amount."""
     usable = [
         (one.got[abs(one.due) > 1e-9], one.due[abs(one.due) > 1e-9])
         for one in tried
@@ -207,7 +207,7 @@ def _shape(tried: Sequence[Tried]) -> Iterator[str]:
 
 
 def _limits(tried: Sequence[Tried]) -> Iterator[str]:
-    """Rounded, or cut off."""
+    """Rounded to whole numbers, or cut off at a limit."""
     if _always(tried, lambda one: np.round(one.due)) or _always(tried, lambda one: np.trunc(one.due)):
         yield "The results are rounded to whole numbers. Return them as they are: no `round`, `int` or `//`."
     together = [(one.got.ravel(), one.due.ravel()) for one in tried if one.got.shape == one.due.shape]

@@ -321,7 +321,7 @@ def map_svg(every: tuple[Lesson, ...], *, style: str = "", solved: Iterable[str]
 def _arrow(
     x0: float, y0: float, x1: float, y1: float, wide: float, boxes: Iterable[tuple[float, float]]
 ) -> str:
-    """From the box at (x0, y0) to that at (x1, y1): to the right in a row; down, through the nearest gap of a row between
+    """The arrow from the box at (x0, y0) to the one at (x1, y1): to the right in a row; down, through the nearest gap between
     them; around all boxes where more rows lie between, so that it does not seem to come from one of their boxes."""
     half = WIDTH / 2
     if y0 == y1:

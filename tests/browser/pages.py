@@ -97,7 +97,7 @@ class Pane:
         return shown
 
 
-# of an image that may still be on its way: its own width
+# the width of an image itself, which may still be loading
 WIDTH = "async (image) => { await image.decode(); return image.naturalWidth; }"
 
 IDLE: dict[Browser, Page] = {}  # the window that the last test left open

@@ -132,13 +132,13 @@ def test_a_drawing_and_the_pane_below_it_have_one_direction_and_text_that_can_be
         assert drawn.evaluate(SEEN)[2] >= 8.99, view
         assert drawn.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
             view
-        )  # it scrolls in its own place
+        )  # the drawing scrolls, not the page
         with opened(browser, page_with(data), tmp_path, viewport={"width": 1366, "height": 768}) as pane:
             width, height, least = pane.page.evaluate(SEEN)
         assert least >= 8.99, view
         pictures = (data, *data["pictures"])
         sizes = {(round(p["width"]), round(p["height"])): p for p in pictures}
-        # only what flows down is set in columns
+        # only pictures that flow down are set in columns
         picture = sizes.get((round(width), round(height)), {"view": "functions", "direction": "TB"})
         found = picture["view"], picture["direction"]
         assert found == (drawing.picture.view, drawing.picture.direction), view

@@ -121,7 +121,7 @@ def test_what_is_answered_on_the_page_stands_in_the_report_and_is_never_lost(ope
 
 
 def test_a_step_cannot_be_looked_at_unasked(open_exam):
-    """Not by any key, button or slider, not by "just show me" in another stepper, and not by setting the step from a cell."""
+    """No button, slider or click on a node shows it, even after "just show me" in another stepper."""
     lesson = open_exam()
     lesson.page.evaluate("() => localStorage.setItem('mgv-just-show-me', 'yes')")
     lesson.run_all()
@@ -156,7 +156,7 @@ def test_what_a_hook_made_of_a_sum_is_not_said_where_it_is_asked(open_exam):
 
 
 def test_the_report_is_one_sheet_of_paper(browser: Browser, tmp_path: Path):
-    """Even if every graph went wrong in every way, with all causes in the last column."""
+    """This holds even if every graph went wrong, with six causes in the last column."""
     full = [Result(number, 9, 0, 9, 0, tuple(SEE)[:6]) for number in range(1, 14)]
     page = browser.new_page()
     try:

@@ -68,7 +68,7 @@ def two(tensor: Any) -> str:
 
 
 def trained(t: Any, steps: int = 6, **options: Any) -> tuple[viz.Film, list[dict[str, str]]]:
-    """A film, and for each step what hooks of our own saw: what each row receives, and the numbers of the leaves."""
+    """A film, and for each step what our own hooks saw: what each row receives, and the numbers of the leaves."""
     t.manual_seed(0)
     layers = [t.nn.Linear(3, 5), t.nn.Linear(5, 5), t.nn.Linear(5, 1)]
     named = {f"l{i}.{k}": p for i, layer in enumerate(layers) for k, p in layer.named_parameters()}
@@ -125,11 +125,11 @@ def test_every_number_is_the_frameworks_own(
 
 
 def sent(loss: Any, seen: dict[tuple[int, int], float]) -> None:
-    """Register our own hooks on every function behind ``loss``: they note the decade of what it sends for each input."""
+    """Register our own hooks on every function behind ``loss``: they note the decade of what it sends to each of its inputs."""
     nodes = [loss.grad_fn]
     for k, node in enumerate(nodes):
         nodes += [n for n, _ in node.next_functions if n is not None and n not in nodes]
-        # folded into its arrow
+        # the film folds these two into an arrow
         if "Accumulate" not in node.name() and not node.name().startswith("TBackward"):
 
             def hook(inputs: tuple, outputs: tuple, k: int = k) -> None:
@@ -200,7 +200,7 @@ def film() -> viz.Film:
 
 def test_keys_slider_and_clicks_move_through_the_training(browser: Browser, tmp_path: Path, film: viz.Film):
     with opened(browser, page([film], None, title=None), tmp_path) as pane:
-        pane.at(11)  # nothing is wrong: it opens at its end
+        pane.at(11)  # nothing is wrong, so the film opens at its end
         pane.press("Home")
         pane.at(0)
         pane.press("ArrowRight", "ArrowRight")
@@ -277,7 +277,7 @@ def test_a_finding_is_a_button_to_its_step(browser: Browser, tmp_path: Path):
         w.grad = None
         made.backward(((w * (0.0 if step == 3 else 1.0)).sqrt() * 2).tanh().sum())
     with opened(browser, page([made], None, title=None), tmp_path) as pane:
-        pane.at(3)  # it opens where the first alarm begins
+        pane.at(3)  # the film opens where the first alarm begins
         pane.press("End")
         finding = pane.page.locator(".mgf-headline .mgf-alarm", has_text="SqrtBackward0")
         expect(finding).to_contain_text("at step 3")

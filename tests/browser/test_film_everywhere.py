@@ -63,7 +63,7 @@ def walk_through(page: Page, film: Locator) -> None:
     film.locator(".mgf-frame").press("Home")
     expect(inside).to_be_disabled()
     canvas = film.locator(".mgf-view canvas").last
-    canvas.hover()  # it has its size
+    canvas.hover()  # waits until it has its size
     box = canvas.bounding_box()
     canvas.click(position={"x": box["width"] - 18, "y": 100})  # last column, first row
     expect(film).to_have_attribute("data-step", "7")

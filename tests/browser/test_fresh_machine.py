@@ -67,7 +67,7 @@ def make_lessons(clone: Path, port: int) -> Iterator[subprocess.Popen]:
 
 
 def stop(running: subprocess.Popen, how: signal.Signals) -> None:
-    """What Ctrl+C does, to everything that make has started; until it has ended."""
+    """Interrupt everything that make has started, as Ctrl+C does, and wait until it has ended."""
     if running.poll() is None:
         os.killpg(running.pid, how)
     try:

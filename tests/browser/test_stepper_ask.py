@@ -213,7 +213,7 @@ def test_just_show_me_is_one_click_and_stays(browser: Browser, tmp_path: Path):
         pane.at(1)
         pane.press("ArrowRight")
         pane.asks()
-        pane.at(1)  # that was for one step
+        pane.at(1)  # "just show me" was for one step only
         pane.button("Just show me from now on").click()
         pane.at(2)
         pane.press("ArrowRight", "ArrowRight")

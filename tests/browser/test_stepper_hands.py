@@ -182,7 +182,7 @@ def test_a_step_touches_what_it_changes_however_large_the_graph_is(browser: Brow
 
 
 def test_a_step_writes_no_leaf_anew_that_it_does_not_change(browser: Browser, tmp_path: Path):
-    """With all leaves shown: rows move up by one, whatever the panels try until they fit."""
+    """With all leaves shown: rows move up by one, however many sizes the panels try before they fit."""
     touched = []
     for layers in (12, 120):
         with opened(browser, page(payload(net(layers), check=False)), tmp_path) as pane:

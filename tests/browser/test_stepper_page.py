@@ -49,7 +49,7 @@ def test_a_page_takes_the_keys_as_soon_as_it_is_open(browser: Browser, tmp_path:
         pane.page.keyboard.press("Home")
         pane.at(0)
         pane.page.get_by_role("slider", name="Step of the backward pass").focus()
-        pane.page.keyboard.press("ArrowRight")  # once, also where something in the pane has the focus
+        pane.page.keyboard.press("ArrowRight")  # one step only, even if something in the pane has the focus
         pane.at(1)
 
 

@@ -33,7 +33,7 @@ HIDDEN = """() => {
 # how much wider the picture is than its view
 BEYOND = """() => document.querySelector('.mgv-svg').getBoundingClientRect().width
     - document.querySelector('.mgv-view').clientWidth + 16"""
-SMALLEST = 8.99  # pixels, of every text in the picture, whatever there is room for
+SMALLEST = 8.99  # pixels: no text in the picture may be smaller, however little space there is
 
 
 def unet(t: Any) -> tuple[Any, Any]:

@@ -48,7 +48,7 @@ def press(pane: Pane, target: Locator, between) -> None:
 def test_a_button_counts_wherever_it_stands_in_the_end(browser: Browser, tmp_path: Path, between: str):
     with shown(browser, tmp_path, page_of("diamond")) as pane:
         press(pane, pane.button("To the end"), BETWEEN[between])
-        # another graph arrives after the click, which counted for the old one: at the last step the pane stays there
+        # if another graph arrives after the click, the click has counted for the old one; the pane stays at the last step
         pane.at(len(recorded("mlp")["steps"]) if between == "another graph" else 5)
 
 
@@ -57,7 +57,7 @@ def test_a_node_counts_wherever_it_stands_in_the_end(browser: Browser, tmp_path:
     data = recorded("diamond")
     with shown(browser, tmp_path, page(data)) as pane:
         press(pane, pane.node(data["steps"][1]["node"]), BETWEEN[between])
-        if between == "another graph":  # it has no such box
+        if between == "another graph":  # the other graph has no such box
             pane.at(0)
         else:
             expect(pane.page.get_by_role("dialog", name="Details")).to_contain_text("fires in step 2")

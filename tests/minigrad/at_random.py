@@ -2,7 +2,7 @@
 
     python -m tests.minigrad.at_random --count 5000 [--seed 0]
 
-compares that many programs from the number `--seed` on, with one transform and one bad call for every five. It prints the
+compares that many programs, starting at number `--seed`, with one transform and one bad call for every five. It prints the
 differences, with the number that reproduces each, and a table of how many agree. Known differences are in differences.py.
 """
 
@@ -42,7 +42,7 @@ def compare_features(torch: ModuleType, number: int) -> Difference:
         return "not run", PROGRAMS[number]
     program, places = feature(number), []
     leaves = re.findall(r"^(v\d+) = torch.tensor\(", program.source, re.M)
-    passed = "print(log); log.clear()"  # which comes after each pass
+    passed = "print(log); log.clear()"  # a line that follows each pass
     look = (
         f"{passed}; _places.append([t.grad.data_ptr() for t in [{', '.join(leaves)}] if t.grad is not None])"
     )
@@ -68,14 +68,14 @@ def known_kind(source: str, found: list[str]) -> str:
 
 
 def is_version(difference: str) -> bool:
-    """Whether nothing differs but the version of a tensor, or an error that gives it."""
+    """Whether nothing differs but the version of a tensor, or an error that mentions it."""
     where, _, values = re.sub(r"version \d+", "version", difference).partition("\n      expected: ")
     expected, _, got = values.partition("\n      got:      ")
     return where.endswith(": version") or expected == got
 
 
 def compare_transforms(torch: ModuleType, number: int) -> Difference:
-    """For transforms only values are compared: each engine may compute them in its own way."""
+    """Compare only values: each engine may compute a transform in its own way."""
     if number in NESTED:
         return "not compared", NESTED[number]
     program = transforms(number)
@@ -106,7 +106,7 @@ def compare(kind: str, number: int) -> Difference:
 
 def compared(kind: str, numbers: Iterable[int]) -> Iterator[tuple[int, Difference]]:
     """Each number with its difference, found in a separate process, which is replaced if PyTorch crashes it."""
-    fork = multiprocessing.get_context("fork")  # it has PyTorch already
+    fork = multiprocessing.get_context("fork")  # the child has PyTorch loaded already
     process = ProcessPoolExecutor(1, fork)
     for number in numbers:
         try:

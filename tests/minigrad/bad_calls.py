@@ -52,14 +52,14 @@ RANDOM = re.compile(r"rand|normal|uniform|bernoulli|multinomial|empty|dropout|se
 
 @functools.cache
 def names(engine: ModuleType) -> tuple[list[str], list[str]]:
-    """The functions and the methods that both have, without those that draw random numbers."""
+    """The functions and methods that both engines have, without those that draw random numbers."""
     functions = [n for n in FUNCTIONS if hasattr(engine, n) and not RANDOM.search(n)]
     methods = [n for n in METHODS if hasattr(engine.Tensor, n) and n[:2] != "__" and not RANDOM.search(n)]
     return sorted(functions), sorted(methods)
 
 
 def call(number: int, functions: list[str], methods: list[str]) -> str:
-    """A call of one of them, with arguments most of which do not belong there."""
+    """A call of one of them, with mostly unsuitable arguments."""
     chance = random.Random(number)
     given = {
         a.split("=")[0]: a for a in chance.choices(ARGUMENTS, k=chance.choice([0, 1, 1, 2, 2, 3]))

@@ -3,7 +3,7 @@
 A missing feature is not a difference: it raises an error that says so (AttributeError, or a TypeError that names the argument).
 A difference that is not listed here fails a test.
 
-`python -m tests.minigrad.at_random --count 5000` looks for more. With --seed 0 it last said, on PyTorch 2.13:
+`python -m tests.minigrad.at_random --count 5000` looks for more. With --seed 0 it last printed, on PyTorch 2.13:
 
                                 compared   alike   known     new
     programs                        5000    4984      16       0
@@ -20,7 +20,7 @@ import re
 
 # ---------------------------------------------------------------- programs made up at random
 
-# Programs by number: PyTorch is wrong there, or reports the other one of two errors.
+# Programs by number: PyTorch is wrong there, or reports the other of two errors.
 PROGRAMS = {
     557: "PyTorch crashes: a hook on a view whose base was written to",
     212548: "PyTorch takes the second hook on a view that is refused, and refuses only the first",
@@ -104,9 +104,9 @@ DIFFERS = {
     "nn.functional.batch_norm": (r"at least 2 dimensions", "an input without channels is refused"),
     "nn.functional.layer_norm": (r"\[0\.0\]", "in single precision one number less itself is exactly 0"),
 }
-# Results that are unique only up to signs: what PyTorch's own tests compute from them is compared, where signs do not matter.
+# Results that are unique only up to signs: what is compared is what PyTorch's own tests compute from them, without signs.
 CHOICES = {"linalg.eigh", "linalg.svd", "svd"}
-# Where the positions of equal elements, which integers often have, may come in any order.
+# What may differ where elements are equal, as integers often are: their positions may come in any order.
 TIES = {
     "argsort": ("y: values",),
     "sort": ("y: items[1]: values",),
@@ -142,12 +142,12 @@ OTHERWISE = {
     "torch.lerp(x, y, z)": "the start and a part of the way: one rounding less near the start",
     "x ** 0.5": "the derivative at -0.0 and below, where a root has none",
 }
-WITH_AVX512 = {"F.gelu(x)"}  # those that appear only on such processors
+WITH_AVX512 = {"F.gelu(x)"}  # differences only on processors with AVX-512
 
 # ---------------------------------------------------------------- derivatives that PyTorch 2.13 gets wrong
 
-# Functions of m, a matrix of three rows, whose derivatives agree with finite differences in minigrad only; by what is
-# differentiated once more (test_nested_transforms.py). Nothing to be repaired: minigrad is right.
+# Functions of m, a matrix of three rows, whose derivatives agree with finite differences in minigrad only; grouped by the
+# function of them that is differentiated (test_nested_transforms.py). Nothing to fix: minigrad is right.
 WRONG_IN_PYTORCH = {
     "the product of the Hessian with a vector": {
         "(F.layer_norm(m, (3,)) ** 3).sum()": "the second derivative of layer_norm is differentiated as if it were constant",

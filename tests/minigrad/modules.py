@@ -120,7 +120,7 @@ def compared(program: Program, given: dict[str, Any], must_raise: bool) -> list[
 
 
 def wanted(options: dict[str, Any], *takers: Any) -> dict[str, Any]:
-    """Options without those that minigrad does not take, where the sample has PyTorch's default: bidirectional=False."""
+    """The options, except those that minigrad does not take if they have PyTorch's default, such as bidirectional=False."""
     known = {name for taker in takers for name in inspect.signature(taker).parameters}
     return {n: v for n, v in options.items() if n in known or repr(v) not in ("False", "0", "None", "'tanh'")}
 

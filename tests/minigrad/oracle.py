@@ -35,7 +35,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_NODES = 3000
-# Values of more elements than this are kept as a few of them and two sums.
+# A tensor with more elements than this is kept as its first few and two sums.
 MAX_VALUES = 40
 # The relative difference allowed between two correct engines: a few roundings of the type.
 RELATIVE = {"float16": 5e-3, "float32": 3e-5, "float64": 1e-10}
@@ -58,7 +58,7 @@ class Program:
 
     @property
     def raising(self) -> set[int]:
-        """The statements, by their first lines (from 1), with a line that is marked `# raises`."""
+        """The first lines (from 1) of the statements that have a line marked `# raises`."""
         marked = {i for i, line in enumerate(self.source.splitlines(), 1) if line.endswith("# raises")}
         spans = ((s.lineno, range(s.lineno, s.end_lineno + 1)) for s in ast.parse(self.source).body)
         return {first for first, span in spans if not marked.isdisjoint(span)}
@@ -174,7 +174,7 @@ def _run_statement(
     order, handles = _watch_order(torch, scope) if _differentiates(statement) else ([], [])
     with warnings.catch_warnings(record=True) as caught, redirect_stdout(printed):
         warnings.simplefilter("always")
-        # NumPy's warnings about 1 / 0, which minigrad's own filter would hide ("always" comes before it)
+        # "always" overrides minigrad's own filter, so NumPy's warnings about 1 / 0 are ignored again here
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
         try:
             value = eval(_compiled(statement, program.file), scope)  # None after a statement
@@ -329,14 +329,14 @@ def _describe_tensor(torch: ModuleType, tensor: Any, graph: _Graph) -> dict[str,
         kept["grad_fn"] = f"{graph.add(tensor.grad_fn)}.{tensor.output_nr}"
     if tensor.grad is not None:
         kept["grad"] = _describe_tensor(torch, tensor.grad, graph)
-    # how often the engine itself writes to a leaf or a gradient may differ
+    # the engines may differ in how often they write to a leaf or a gradient themselves
     if not tensor.is_leaf and not tensor.is_inference() and tensor._version:
         kept["version"] = tensor._version
     return kept
 
 
 def _numbers(tensor: Any) -> np.ndarray:
-    # force: PyTorch's gradient of `sgn` is a tensor of zeros without memory, which it shows only then
+    # force: without it, numpy() refuses PyTorch's gradient of `sgn`, a tensor of zeros without memory
     return np.asarray(tensor.detach().numpy(force=True))
 
 
@@ -422,7 +422,7 @@ def largest(transcript: Any) -> float:
 
 
 def with_noise(transcript: Any, size: float) -> Any:
-    """The transcript with the noise of each tensor: a few roundings, in its dtype, of a number of this size.
+    """The transcript, with `noise` added to each tensor: a few roundings, in its dtype, of a number of this size.
 
     Where such numbers cancel, the result may be 0 in one engine and a rounding error in the other.
     """
@@ -437,7 +437,7 @@ def with_noise(transcript: Any, size: float) -> Any:
 def close(a: list[Any], b: list[Any], rtol: float | None, noise: float = 0.0) -> bool:
     """Equal, or (with `rtol`) nearly: measured against the largest finite number expected.
 
-    Differences below `noise`, or below the rounding error of numbers of size one, are ignored.
+    Numbers that are all below 0.003 are measured against 0.003. Differences below `noise` are ignored.
     """
     if rtol is None:
         return a == b
@@ -450,7 +450,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+\.\d*(?:e[-+]?\d+)?")
 
 
 def _same_text(a: str, b: str) -> bool:
-    """Equal, but for the last printed digit of decimal fractions."""
+    """Equal, except for the last printed digit of decimal fractions."""
     if a == b:
         return True
     if "".join(_NUMBER.sub("#", a).split()) != "".join(_NUMBER.sub("#", b).split()):

@@ -30,7 +30,7 @@ SESSIONS = [cell for path in sorted((HERE / "sessions").glob("*.txt")) for cell 
 
 
 def lines(folder: str) -> list[tuple[str, str]]:
-    """(file, line) of all lines of a folder's files but those that begin with #."""
+    """(file, line) for each line of a folder's files that does not begin with #."""
     paths = sorted((HERE / folder).glob("*.txt"))
     found = [
         (path.stem, line.strip()) for path in paths for line in path.read_text(encoding="utf-8").splitlines()
@@ -44,7 +44,7 @@ LINES = lines("lines")
 def scope(torch: ModuleType) -> dict[str, Any]:
     """The names for sessions and lines besides `torch` and `np`.
 
-    x (3 x 4, requires grad), y of that shape, d in double, i of integers, b2 of truth values; sq (3 x 3, requires grad);
+    x (3 x 4, requires grad), y of that shape, d of float64, i of integers, b2 of booleans; sq (3 x 3, requires grad);
     z (2 x 3 x 4); v (4 numbers); nf (with infinities and NaN); positions j and a mask b for three rows; single numbers s, si,
     sb, sd; e and e2 without elements; arrays a and ai. log(...) records its arguments, err(f, ...) the outcome of a call.
     """
@@ -102,7 +102,7 @@ def one_line(line: str) -> Program:
 
 
 def facts(name: str) -> list[tuple[str, str, str]]:
-    """The lines `program -> expected` of a table, each with the lines without an arrow before it as its preamble."""
+    """The lines `program -> expected` of a table; the lines without an arrow above one are its preamble."""
     rows, preamble = [], ""
     for _, line in [row for row in lines("facts") if row[0] == name]:
         program, arrow, expected = line.rpartition(" -> ")

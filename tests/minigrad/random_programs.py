@@ -263,7 +263,7 @@ class Writer:
         if not self.hooks:
             return
         x, n, many = self.some(), len(self.lines), self.several()
-        # PyTorch 2.13 crashes if a hook is put on a view whose base was written to before its grad_fn is looked at.
+        # PyTorch 2.13 crashes if a view gets a hook after a write to its base and before a read of the view's grad_fn.
         self.put(f"[t.requires_grad and t.grad_fn for t in {many}]; {x}.grad_fn")
         self.put(
             self.choose(

@@ -4,7 +4,7 @@ PyTorch ships a table of its operations (`torch.testing._internal`), each with s
 raise. Every operation of that table that minigrad has is called with them here: as a function, as a method and in place.
 It needs `torch` and `expecttest`. To see what differs:
 
-    python -m tests.minigrad.samples add sum$ nn.functional     operations whose names begin with this ($: are exactly this)
+    python -m tests.minigrad.samples add sum$ nn.functional     operations whose names begin with this ($: the whole name)
     python -m tests.minigrad.samples int64 10 add               another dtype; at most 10 differences of each operation
     python -m tests.minigrad.samples twice linalg               second derivatives; `forward`: forward mode; `vmap`
 """
@@ -46,9 +46,9 @@ FREE = {"empty", "empty_like", "new_empty"}
 # Functions that do not take the sample's input as their first argument.
 CALLS = {"nn.functional.embedding": "(*args, x, **kwargs)"}
 
-# What is done with a call, by name. A program finds x, args and kwargs, all of their tensors that require grad as _leaves,
-# _parts(y), the tensors among results, _weights(tensors), gradients or tangents for them, _mapped(f, ...), and
-# _filled(leaves), which is x, args and kwargs with other leaves.
+# What is done with a call, by name. A program can use x, args and kwargs; _leaves: all their tensors that require grad;
+# _parts(y): the tensors among results; _weights(tensors): gradients or tangents for them; _mapped(f, ...); and
+# _filled(leaves): x, args and kwargs with other leaves.
 PROGRAMS = {
     "once": """
 y = CALL

@@ -125,12 +125,12 @@ optim.optimizer optim.algorithms optim.lr_scheduler
 utils.checkpoint utils.data utils.benchmark
 """
 ORDER = DRAWN.split()
-# Files that list a package's public names: they may import all of it. Only the names of the next line are imported from them.
+# Files that list a package's public names: they may import all of it. Only the next line's names are imported from them.
 INTERFACES = {name for name in FILES if name.split(".")[-1] == "__init__"}
 
 
 def imported(name: str) -> Iterator[str]:
-    """The files of minigrad that a file imports when it runs, wherever in it."""
+    """The files of minigrad that a file imports when it runs, anywhere in it."""
 
     def running(node: ast.AST) -> Iterator[ast.AST]:
         yield node
@@ -265,8 +265,7 @@ assert gradcheck is minigrad.autograd.gradcheck and issubclass(GradcheckError, R
 
 def test_nothing_is_bound_late() -> None:
     """No file sets an attribute of something that another file defines, or imports a module by a computed name; Tensor's
-    methods
-    are attached in minigrad/__init__.py."""
+    methods are attached in minigrad/__init__.py."""
     found = []
     for name, tree in TREES.items():
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]

@@ -1,7 +1,7 @@
 """No call, however wrong, fails with Python's or NumPy's own words about minigrad's internals.
 
 Every public function and method is called with arguments of the wrong rank and type, with tensors that are empty or have no
-dimensions, and with too many and too few. Whatever is raised must be PyTorch's message or a sentence of minigrad's.
+dimensions, and with too many and too few arguments. Whatever is raised must be PyTorch's message or a sentence of minigrad's.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def test_what_is_wrong_is_reported_in_words_about_the_call(place: str, name: str
             )
             own = place == "F" and text.startswith(
                 f"{name}() missing"
-            )  # for a function that is Python in PyTorch, too
+            )  # as in PyTorch, where it is written in Python
             if internal and not own and not ALLOWED.search(text):
                 shown = ", ".join([*given, *[f"{n}={v}" for n, v in named.items()]])
                 wrong.append(f"{name}({shown}): {type(error).__name__}: {text}")
@@ -173,7 +173,7 @@ def test_a_call_has_the_result_or_the_error_that_it_has_in_pytorch(torch, call: 
 
 
 def test_a_function_that_is_python_in_pytorch_names_what_is_missing_as_python_does(torch) -> None:
-    """And one that is compiled in PyTorch does so in PyTorch's words, with singular and plural swapped."""
+    """Functions for which PyTorch's message is Python's `f() missing 1 ...`: minigrad's is the same."""
     messages = {}
     for library in (torch, minigrad):
         for name in [n for n in minigrad.nn.functional.__all__ if hasattr(torch.nn.functional, n)]:

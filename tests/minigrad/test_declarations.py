@@ -138,7 +138,7 @@ def place(namespace: str, root: types.ModuleType) -> object:
 
 
 def public(namespace: str) -> dict[str, object]:
-    """The names that completion shows there."""
+    """The names that completion shows in this namespace."""
     where = place(namespace, minigrad)
     return {name: getattr(where, name) for name in dir(where) if name[0] != "_" and hasattr(where, name)}
 

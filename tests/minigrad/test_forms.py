@@ -110,7 +110,7 @@ def test_the_form_is_the_one_that_pytorch_takes(torch: ModuleType, name: str) ->
     "call", ["torch.pow(x, 'a')", "torch.max(x, 'a')", "x.sum('a')", "torch.clamp(x, 'a')"]
 )
 def test_the_error_of_a_call_is_shown_alone(call: str) -> None:
-    """Not below that of a form that was tried before."""
+    """The traceback does not begin with the error of a form that was tried before."""
     with pytest.raises(TypeError, match="invalid combination") as caught_error:
         eval(call, {"torch": minigrad, "x": minigrad.ones(2, 3)})
     assert caught_error.value.__context__ is None or caught_error.value.__suppress_context__

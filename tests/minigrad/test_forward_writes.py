@@ -23,7 +23,7 @@ VIEWS = [
     "{0}[:2]", "{0}[1]", "{0}.view(-1)", "{0}.t()", "{0}[:, 1:]", "{0}.unbind(0)[1]", "{0}.diagonal()", "{0}[None]",
     "{0}.view(6)[1:4]", "{0}.detach()", "{0}.expand(3, 2)", "{0}.transpose(0, 1)", "{0}.view_as({0})", "{0}.data",
 ]  # fmt: skip
-# Not `b.mul_(b)`, of which PyTorch counts the tangent once too often.
+# Not `b.mul_(b)`, whose tangent PyTorch counts once too often.
 WRITES = [
     "{0}.copy_({1})", "{0}.mul_({1})", "{0}.add_({1})", "{0}.zero_()", "{0}.exp_()", "{0}[0] = {1}", "{0}.fill_(2.0)",
     "{0}[...] = {1}", "{0} += {1}", "{0}.mul_(2)", "{0}.masked_fill_({0} > 1, 0.5)",
@@ -72,7 +72,7 @@ def outcome(engine: ModuleType, seed: int) -> tuple[list[str], dict]:
         for name in filter(space.__contains__, names):
             try:
                 value, tangent = forward.unpack_dual(space[name])
-            except RuntimeError:  # one of several views, whose base was written to
+            except RuntimeError:  # one of several views of a base that was written to
                 continue
             tangent = engine.zeros_like(value) if tangent is None else tangent
             found[name] = [*value.detach().reshape(-1).tolist(), *tangent.detach().reshape(-1).tolist()]

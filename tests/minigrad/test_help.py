@@ -22,7 +22,7 @@ RECORDED = re.compile(r"Recorded as (\w+)")
 
 
 def forms() -> list[tuple[str, object, str]]:
-    """(name, form, what it says that it is recorded as) of every form that says so."""
+    """(name, form, node) of every form whose help says as which node it is recorded."""
     found = []
     for name, _, run in PUBLIC:
         for number, form in enumerate(getattr(run, "forms", [run])):

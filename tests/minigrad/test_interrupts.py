@@ -146,7 +146,7 @@ MODES = {
 
 
 def outside() -> Iterator[object]:
-    """The modes that may be on around it."""
+    """Modes that may be on around the interrupted code."""
     yield from (torch.enable_grad, torch.no_grad, lambda: saved_tensors_hooks(identity, identity))
 
 

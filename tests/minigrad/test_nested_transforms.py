@@ -145,7 +145,7 @@ CASES = [(what, loss) for what, losses in WRONG_IN_PYTORCH.items() for loss in l
 
 
 def derivative(engine: ModuleType, what: str, loss: str) -> tuple[list, list]:
-    """The gradient of something that may itself be made of derivatives, and what finite differences say of it."""
+    """The gradient of something that may itself be made of derivatives, and the same by finite differences."""
     func, functional = engine.func, importlib.import_module(f"{engine.__name__}.nn.functional")
     w = engine.tensor([1.0, 2.0, 3.0], dtype=engine.float64)
     v = engine.arange(9.0, dtype=engine.float64) / 5

@@ -26,11 +26,11 @@ from tests.minigrad.oracle import Program
 from tests.minigrad.record import digest, recorded
 from tests.minigrad.samples import roughly
 
-# Operations whose finite differences do not test backward: they see through constants, or lose digits in single precision.
+# Operations whose finite differences do not test backward: they see through detach(), or lose digits in single precision.
 NO_DIFFERENCES = re.compile(r"\(0, 3\)|detach\(\)|float\(\)|float32|padding_idx|argsort|argmax")
 # Operations that draw random numbers, and those computed in single precision whatever the input.
 ROUGH = re.compile(r"dropout|bernoulli|float32")
-# Results whose shape depends on the values of an example, and results that are Python values.
+# Results whose shape depends on the values of the input, and results that are Python values.
 DYNAMIC = re.compile(
     r"x\[x >|x\[x\[|masked_select|nonzero|unique|bincount|list\(x\)|allclose|equal\(|\.item\(|tolist"
 )

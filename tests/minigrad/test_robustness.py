@@ -298,7 +298,7 @@ def everything_is_as_usual():
 
 
 def test_what_a_hook_before_forward_returns_is_not_written_out():
-    """Doing that at every call would take longer than most layers."""
+    """Taking its repr at every call would take longer than most layers."""
 
     class Unwritten:
         def __repr__(self) -> str:

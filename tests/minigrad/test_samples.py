@@ -41,7 +41,7 @@ def test_operations(what: str, dtype: str, most: int, part: int) -> None:
 
 
 def classes(where: object, kind: type) -> list[str]:
-    """The names of the classes of a kind: known without PyTorch, which takes its time to import."""
+    """The names of the classes of a kind: found without PyTorch, which is slow to import."""
     return [
         n for n, c in vars(where).items() if isinstance(c, type) and issubclass(c, kind) and c is not kind
     ]

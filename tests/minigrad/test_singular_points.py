@@ -15,7 +15,7 @@ import pytest
 import minigrad
 import minigrad.nn.functional
 
-# Of x, a vector of three; z: zeros like x; m: x above a row of zeros. Functions that are not implemented are skipped.
+# Functions of x, a vector of three; z: zeros like x; m: x above a row of zeros. Functions that are not implemented are skipped.
 EXPRESSIONS = """
 x.norm() | x.norm(1) | x.norm(inf) | x.norm(3) | x.norm(0.5) | x.norm(0) | m.norm(dim=1).sum() | m.norm(dim=0, p=1)
 torch.linalg.norm(x) | torch.linalg.vector_norm(x, dim=0) | torch.dist(x, z) | F.pairwise_distance(m, m)

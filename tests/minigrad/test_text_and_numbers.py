@@ -109,7 +109,7 @@ def test_any_sequence_of_draws_is_pytorchs(torch, seed, draws):
     for kind, size in draws:
         expected, got = (DRAWS[kind](engine, size).numpy() for engine in (torch, minigrad))
         assert expected.dtype == got.dtype
-        # sixteen and more normal float32 numbers: PyTorch approximates sine and logarithm to a rounding or two
+        # for sixteen or more normal float32 numbers, PyTorch's sine and logarithm are a rounding or two off
         np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6 if "normal" in kind else 0)
 
 
@@ -126,6 +126,6 @@ def test_a_generator_has_a_stream_of_its_own():
     minigrad.manual_seed(3)
     first = minigrad.randn(3).tolist(), minigrad.rand(2).tolist()
     minigrad.manual_seed(3)
-    half = minigrad.randn(3).tolist()  # leaves one half of a pair over
+    half = minigrad.randn(3).tolist()  # leaves the second half of a pair unused
     minigrad.rand(5, generator=minigrad.Generator().manual_seed(5))
     assert (half, minigrad.rand(2).tolist()) == first

@@ -1,4 +1,4 @@
-"""Options of the transforms, and calls at their edges, as in PyTorch: has_aux, out_dims, chunk_size, randomness, nothing."""
+"""Options and edge cases of the transforms, as in PyTorch: has_aux, out_dims, chunk_size, randomness, empty inputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ aux = lambda x: (x.sin().sum(), {"doubled": x * 2, "label": [x.cos()]})
 both = lambda x: ((x * x, x.sum()), x.exp())
 torch.manual_seed(3)
 """
-# Each says the same under both, or raises an error of the same type with the same first line.
+# Each gives the same result under both, or an error of the same type with the same first line.
 ALIKE = """
 func.grad(aux, has_aux=True)(x)
 func.grad_and_value(aux, has_aux=True)(x)

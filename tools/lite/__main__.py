@@ -43,7 +43,7 @@ LAB = 2_100_000  # bytes of JupyterLab with a lesson open, packed
 NUMPY = 3_644_060  # bytes of NumPy's wheel on Pyodide's server
 # Pyodide itself: its files, and their size there
 CORE = {"pyodide.js": 18_597, "pyodide.asm.js": 1_074_322, "pyodide.asm.wasm": 8_647_684}
-LIBRARY = "python_stdlib.zip"  # Python's own library; always served from here, without what no lesson uses
+LIBRARY = "python_stdlib.zip"  # Python's own library; always served from here, without the parts that no lesson uses
 # JupyterLab compiles templates and Python with eval; all else comes from this site, and from Pyodide's server where it is used
 LAB_POLICY = (
     "default-src 'self'{host}; script-src 'self'{host} 'unsafe-inline' 'unsafe-eval' blob:; worker-src 'self' blob:; "

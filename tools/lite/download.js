@@ -1,7 +1,7 @@
 // Fetches what the lessons need, with a word on how far it is; checks each file. For the first page and for live lesson pages.
 "use strict";
 
-// What this browser cannot do that Python needs, as a sentence; "" if it can do everything.
+// What Python needs and this browser lacks, as a sentence; "" if it can do everything.
 function unable() {
   if (location.protocol === "file:") return "This page was opened from a disk. It needs a web server: run `python3 -m http.server` in this folder and open http://localhost:8000.";
   if (typeof WebAssembly !== "object") return "This browser does not run WebAssembly, which Python needs: allow it in the settings, or use a current Firefox, Chrome, Edge or Safari.";
@@ -41,7 +41,7 @@ async function load(file, add, cache) {
   return data;
 }
 
-// The same; once more, from the server, where it fails: a half-downloaded file may be in the cache.
+// The same; if it fails, once more, from the server: a half-downloaded file may be in the cache.
 async function fetched(file, add) {
   let done = 0;
   const count = (size) => { done += size; add(size); };
@@ -61,7 +61,7 @@ async function fetched(file, add) {
 
 const QUIET = 15; // seconds without a byte after which the report says so
 
-// Everything that `base`/start.json lists. Calls report(share, words): how much of it is here, and what is still to come.
+// Fetch everything that `base`/start.json lists. Calls report(share, words): how much of it is here, and what is still to come.
 // Throws an Error that says what to do.
 async function downloadAll(base, report) {
   const list = await fetched({ address: new URL("start.json", base) }, () => {});
@@ -70,7 +70,7 @@ async function downloadAll(base, report) {
   const coming = new Set(files);
   let loaded = 0, last = Date.now(), over = false;
   const tell = () => {
-    if (over) return; // a failure has been told; what else still arrives is no news
+    if (over) return; // a failure has been reported; nothing after it is
     const seconds = Math.round((Date.now() - last) / 1000), share = Math.min(1, loaded / total);
     const names = [...new Set([...coming].map((file) => file.part))].join(", ");
     const still = seconds < QUIET ? "" : `. Nothing has arrived for ${seconds} seconds: the network is slow or stands still`;

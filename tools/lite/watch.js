@@ -1,7 +1,7 @@
-// In JupyterLab: a word where Python does not start, or was lost on the way. The first page has loaded everything, but a
-// bookmark leads past it, and a browser forgets what it has kept.
+// In JupyterLab: a message if Python does not start, or was lost on the way. The first page has loaded everything, but a
+// bookmark leads past it, and a browser may discard what it has stored.
 (() => {
-  const SLOW = 20000; // milliseconds in which Python starts on a slow computer
+  const SLOW = 20000; // milliseconds in which Python starts even on a slow computer
   const bar = document.createElement("div");
   bar.setAttribute("role", "status");
   bar.style.cssText = "position: fixed; z-index: 100000; bottom: 0; left: 0; right: 0; padding: 10px 16px; font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; background: #fff4e5; border-top: 3px solid #d55e00";

@@ -268,7 +268,7 @@ def download(into: Path, requirements: list[str] = PINNED) -> list[Path]:
 
 
 def fetch(address: str, sha256: str, into: Path) -> Path:
-    """A file from an address, checked against its hash. Raises ValueError if it is another one."""
+    """A file from an address, checked against its hash. Raises ValueError if that differs."""
     file = into / address.rpartition("/")[2]
     if not file.is_file():
         into.mkdir(parents=True, exist_ok=True)

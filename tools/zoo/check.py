@@ -113,7 +113,7 @@ class _Check:
         self.same_grads(model, "film")
         with tempfile.TemporaryDirectory() as folder:
             film.save(Path(folder, "film.html"))
-        # of a very large graph a film keeps no whole pass, and says so
+        # a film does not keep a pass through a very large graph in full, and says so
         self.wrong += [f"film: {note}" for note in film.notes if "its graph has more than" not in note]
 
     def costs(self) -> None:
@@ -134,7 +134,7 @@ class _Check:
         self.wrong += [f"{where}: .grad of {', '.join(different[:3])} differs"] if different else []
 
     def compare(self, trace: Trace, where: str) -> None:
-        """Order, and every number bit for bit."""
+        """Compare the order of the nodes, and every number bit for bit."""
         names = [one.name.rsplit("::")[-1] for one in self.fired]
         if [step.name for step in trace] != names:
             self.wrong.append(f"{where}: the order of the nodes differs")

@@ -67,7 +67,7 @@ OWN = {
     "num_attention_heads": None,
     "num_hidden_layers": None,
     "num_layers": None,
-}  # other names of lists that it has
+}  # these models have lists under other names
 WINDOWS = OWN | {
     "embed_dim": 8,
     "depths": [1, 1],

@@ -20,17 +20,17 @@ from .scene import operation
 from .structure import given_to_loss, loss_name, mistakes, top_of, wrong_sign
 
 Run = tuple[int, int]  # the first and last of some frames
-VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # times: the first row (two), before, the weight
+VANISHES, EXPLODES, GREW, LARGE = 1e-6, 1e3, 10.0, 0.1  # relative to the first row (two), before, the weight
 # fractions of what the function receives; a softmax sends a difference, which is small even in a healthy net
 SATURATED = dict.fromkeys(("Softmax", "SafeSoftmax", "LogSigmoid", "Softplus"), 1e-4)
 SATURATED |= {"Sigmoid": 1e-2, "Tanh": 1e-2}
-WITHIN = 5  # steps: growth is measured over as many
+WITHIN = 5  # steps over which growth is measured
 PERSISTS = 3  # something that may be temporary is an alarm once it has lasted for this many frames
 TINY = -5.5  # decades: an update that float32 rounds away in most numbers of a weight
 SMALL = 1e-5  # an update of this fraction of the weight changes nothing for thousands of steps
-BEGINS, FAR = 3, 20  # a first loss this many times that of a guess is a finding; an alarm
-SHRUNK, FITTED = 0.1, 0.2  # less than this is left at the end: of a weight matrix's norm; of the loss
-UPHILL = 0.9  # the share of steps that go along the gradient, before the sign is called wrong
+BEGINS, FAR = 3, 20  # a first loss BEGINS times that of a guess is a finding; FAR times, an alarm
+SHRUNK, FITTED = 0.1, 0.2  # the most that may be left at the end: of a weight matrix's norm; of the loss
+UPHILL = 0.9  # if at least this share of the steps goes along the gradient, the sign is wrong
 
 
 class SceneAnalysis:
@@ -147,7 +147,7 @@ class SceneAnalysis:
             yield self.at_function("start", (0, 0), 0, text, alarm)
 
     def along(self, curve: LossCurve) -> Iterator[Finding]:
-        """Vanishing and exploding from the loss back."""
+        """Gradients that vanish or explode on the way back from the loss."""
         with_leaves = [r for r in range(len(self.rows)) if self.rows[r].leaves]
         if len(with_leaves) > 1:
             yield from self._vanishing(with_leaves)
@@ -208,7 +208,7 @@ class SceneAnalysis:
             text = f"{listed(names)} {agree(names, 'gets', 'get')} a gradient of exactly 0{often}."
             done = curve.learns and len(leaves) == len(by_leaf)  # a loss of 0 has no gradient
             lasting = frames >= PERSISTS and frames > len(self.at) // 2 and not done
-            # for the input of a net of ReLUs, a penalty of its gradient has none
+            # a penalty on the gradient of a ReLU net has no gradient with respect to the input
             lasting = lasting and bool(self.table.trained[leaves].any())
             yield self.make("zero", (first, last), r, names[0], text, lasting)
         top = next((r for r, row in enumerate(self.rows) if row.leaves), len(self.rows))
@@ -231,7 +231,7 @@ class SceneAnalysis:
             yield self.at_function("saturated", run, f, text, not curve.learns)
 
     def growth(self, curve: LossCurve) -> Iterator[Finding]:
-        """Growth from frame to frame, where the loss rises after it."""
+        """Gradients that grow from frame to frame, if the loss then rises."""
         rows = np.where(np.isfinite(self.into) & (self.into != NONE), self.into, np.nan)[:, 1:]
         at = np.array(self.steps)
         earlier = np.minimum(np.searchsorted(at, at - WITHIN), np.maximum(np.arange(len(at)) - 1, 0))
@@ -248,13 +248,13 @@ class SceneAnalysis:
             yield self.at_function("grew", (first, last), f, text)
 
     def _dead_units(self) -> Iterator[tuple[list[int], dict[int, Run]]]:
-        """(the uses of one layer, unit -> first and last frame) of units that are dead in all uses: time steps, inputs."""
+        """(the uses of one layer, {unit: first and last frame}) for units that are dead in all uses, such as time steps."""
         end = len(self.at) - 1
         runs: dict[int, dict[int, Run]] = {}
         for f, unit, first, last in self.table.dead():
             known = runs.setdefault(f, {})  # the first run of a unit, unless one lasts until the end
             if (last == end or unit not in known) and self.entering(f)[first] != -np.inf:
-                known[unit] = first, last  # otherwise there was no gradient to stop
+                known[unit] = first, last  # if no gradient entered the function, it stopped none
         layers: dict[tuple, list[int]] = {}
         for f in self.table.alive:
             leaves = sorted({a.leaf for a in self.rows[self.row_of[f]].leaves}) or [-1 - f]
@@ -270,7 +270,7 @@ class SceneAnalysis:
                     yield uses, some
 
     def dead(self, curve: LossCurve) -> Iterator[Finding]:
-        """Units that got no gradient for ten frames running. A few of them in a net that learns are a fact, not an alarm."""
+        """Units that got no gradient for ten frames in a row. A few of them in a net that learns are a fact, not an alarm."""
         for uses, units in self._dead_units():
             f, starts = uses[0], {a for a, _ in units.values()}
             first, last = min(starts), max(b for _, b in units.values())
@@ -342,7 +342,7 @@ class SceneAnalysis:
 
     @property
     def _got(self) -> np.ndarray:
-        """Which leaves have a gradient that is neither 0 nor broken."""
+        """Which leaves have a gradient that is neither 0, NaN nor infinite."""
         return np.isfinite(self.grad) & (self.grad != NONE)
 
     @property

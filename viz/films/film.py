@@ -115,7 +115,7 @@ class Film(Played):
     ) -> None:
         """``loss.backward(...)`` with the same arguments, and a frame if this step is to be filmed.
 
-        Raises what backward raises, and TypeError for a loss that is not a tensor. Anything that goes wrong while looking
+        Raises what backward raises, and TypeError for a loss that is not a tensor. Anything that goes wrong while filming
         becomes a line in ``notes``, never an exception.
         """
         if not is_tensor(loss):
@@ -202,7 +202,7 @@ class Film(Played):
                 self._notes.append(text)
 
     def _table_of(self, nodes: list[Any], shape: Any, frame: FrameType, step: int) -> tuple[FrameTable, Any]:
-        """The table for this graph, and its leaves: one of the same shape, with the same leaves if those are still alive."""
+        """The table for this graph (an earlier one if the shape and the leaves, or their names, are the same); its leaves."""
         known = self._by_shape.setdefault(shape, [])
         for table in known:
             leaves = [nodes[i].variable for i in table.scene.leaves]

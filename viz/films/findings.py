@@ -98,7 +98,7 @@ def broken(decade: Any) -> Any:
 
 
 def intervals(holds: np.ndarray, gap: int = 0) -> list[tuple[int, int]]:
-    """(first, last) of each run of True; runs at most ``gap`` apart are one."""
+    """(first, last) of each run of True; runs at most ``gap`` apart are joined."""
     out: list[tuple[int, int]] = []
     for i in np.flatnonzero(holds).tolist():
         if out and i - out[-1][1] <= gap + 1:
@@ -137,6 +137,6 @@ def _follows(f: Finding, cause: Finding) -> bool:
 
 
 def times(decade: float) -> str:
-    """A ratio: ``31 %``, ``4.0 times``."""
+    """A ratio: ``31 % of``, ``4.0 times``."""
     share = 10.0 ** float(decade)
     return f"{100 * share:.0f} % of" if share < 2 else f"{norm_text(decade)} times"

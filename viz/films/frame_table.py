@@ -37,10 +37,10 @@ class FrameTable:
         self.at = array("q")
         # the cosine between each update and the gradient; NaN where it was not measured
         self.along = array("d")
-        # for each gate: its units, 0 for one that got no gradient in the last frame; and the frame since which it has had none
+        # by gate: for each unit 0 if it got no gradient in the last frame; and the frame since which such a unit has got none
         self.alive: dict[int, bytes] = {}
         self.since: dict[int, dict[int, int]] = {}
-        self.runs: list[tuple[int, int, int, int]] = []  # gate, unit, first and last frame: at least RUN
+        self.runs: list[tuple[int, int, int, int]] = []  # gate, unit, first and last of at least RUN frames
 
     def follow(self, leaves: list[Any]) -> None:
         """Use these tensors as the leaves from now on. They are not kept alive."""
@@ -49,7 +49,7 @@ class FrameTable:
             self.scene.others = None
 
     def add(self, frame: int, hooks: PassHooks) -> None:
-        """One more frame; its updates are not known yet."""
+        """Add a frame; its updates are not known yet."""
         joined = [hooks.joined.get(f, UNKNOWN) for f in self.scene.joins]
         zeros = [hooks.zeros.get(f, UNKNOWN) for f in self.scene.gates]
         for f, units in hooks.alive.items():
@@ -62,7 +62,7 @@ class FrameTable:
         self.numbers.fromlist([*hooks.norms, *joined, *leaves, *zeros])
 
     def settle(self, index: int, ratios: list[float], along: float) -> None:
-        """How far the leaves moved after our frame ``index``, and the cosine between that and the gradient."""
+        """Note how far the leaves moved after our frame ``index``, and the cosine between that and the gradient."""
         self.along[index] = along
         start = index * self.width + self.columns["update"].start
         self.numbers[start : start + len(ratios)] = array("d", ratios)

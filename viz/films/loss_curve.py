@@ -10,7 +10,7 @@ LEARNS = 0.8  # a net learns if its loss is below this fraction of the loss at t
 FEW, MANY = 8, 20  # how many frames a loss needs before it has a trend, and before it is called flat
 FLAT, HARDLY = 0.01, 0.05  # fractions of the loss: a flat loss changes, and has fallen, by less than these
 GUESS = 0.1  # a classifier only guesses if its loss ends within this fraction of that of equal probabilities
-RISES = 0.05  # a loss that rises does so by more than this fraction of it
+RISES = 0.05  # a loss counts as rising if it rises by more than this fraction
 JUMP, WITHIN = 1.5, 5  # a jump: by this factor, within this number of frames
 
 
@@ -37,7 +37,7 @@ class LossCurve:
         return not self.alone or bool(fall > max((1 - LEARNS) * abs(self.start), 2 * self._noise()))
 
     def _noise(self) -> float:
-        """The standard deviation of a loss about the trend, from neighbours."""
+        """The standard deviation of a loss about the trend, estimated from neighbouring losses."""
         return float(np.std(np.diff(self.known)) / math.sqrt(2)) if len(self.known) > 2 else 0.0
 
     def rises_after(self, frame: int) -> bool:

@@ -83,11 +83,11 @@ def alive(gradients: list[np.ndarray]) -> list[tuple[float, bytes]]:
 
 
 class LeafNorms:
-    """Copies of arrays (None among them) and their norms, UNKNOWN for None.
+    """Copies of arrays, some of which may be None, and their norms, UNKNOWN for None.
 
     ``before`` are earlier copies of the same arrays: then ``moved`` says by what fraction of its norm each has changed since;
     infinity for one that was all zero. Small arrays are measured together: their copies are in ``flat``, one after another, in
-    float64, which can hold the square of every float32 number. ``like`` may be laid out in the same way.
+    float64, which can hold the square of every float32 number. The layout of ``like`` is reused if it fits.
     """
 
     def __init__(self, arrays: Arrays, before: LeafNorms | None = None, like: LeafNorms | None = None):
@@ -109,7 +109,7 @@ class LeafNorms:
         self.moved = [c / n if c > 0.0 < n else _share(c, n) for c, n in pairs]
 
     def _each(self, flat: np.ndarray | None) -> list[float]:
-        """The norms in an array that is laid out as ``flat`` is; UNKNOWN for all others."""
+        """The norms in an array that is laid out like ``flat``; UNKNOWN for all others."""
         out = [UNKNOWN] * len(self.kinds)
         if flat is not None and flat.size:
             norms = np.sqrt(np.add.reduceat(flat * flat, self.starts[:-1])).tolist()

@@ -44,7 +44,7 @@ class PassHooks:
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, bytes] = {}
         self.sums: dict[int, Any] | None = None  # by arrow, or by ~f for what f receives; in a full look
-        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape: each is counted at once
+        self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape: counted together
         self.fired: list[int] = []
         self.held: dict[int, tuple[Sequence, dict]] = {}
         self.arrived: dict[int, list[np.ndarray | None]] = {}  # at functions whose rules are the user's
@@ -138,7 +138,7 @@ class PassHooks:
         self.leaves = []
 
     def _first_look(self) -> None:
-        """What only a full look shows: weights whose units are equal, as their gradients are; and the number of classes."""
+        """What only a full look shows: weights whose units are equal and get equal gradients; and the number of classes."""
         scene, info = self.scene, self.info
         found = ((a.leaf, _unit_axis(scene, a)) for a in scene.arrows if a.leaf is not None)
         axes = {leaf: axis for leaf, axis in found if axis is not None}

@@ -1,8 +1,8 @@
 """A finished backward pass, replayed: that of the last frame, or of the first with a NaN.
 
 The parts of a pass are held by reference while it is the newest: the gradients that hooks saw, what the nodes had saved, and
-copies of the leaves. From that a graph of stand-ins is built that speaks the protocol of ``read.graph``; its backward pass
-returns what was seen, in the engine's order, so that it can be stepped through like any other.
+copies of the leaves. From these, a graph of stand-ins is built that follows the protocol of ``read.graph``; its backward
+pass returns what was seen, in the engine's order, so that it can be stepped through like any other.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CUSTOM = "saved_tensors"  # the attribute of a custom function with everything i
 class SceneInfo:
     """The facts about a scene's nodes that do not change from frame to frame, read while one of its graphs is alive.
 
-    ``called`` and ``modules`` are the caller's, by name. ``why`` says why its frames are not held, or is empty.
+    ``called``, ``modules``: the caller's tensors and modules, with their names. ``why``: why its frames are not held, or "".
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class SceneInfo:
         self.slots = [len(n.next_functions) for n in nodes]
         self.fixed: list[dict[str, Any]] = [{} for _ in nodes]  # what nodes keep besides tensors
         self.kept: list[tuple[int, str, Any]] = []  # node, attribute, what made it: (node, output) or None
-        self.first: dict[tuple, tuple[int, str]] = {}  # where each is read; leaves are copied
+        self.first: dict[tuple, tuple[int, str]] = {}  # where to read each; leaves are copied
         leaves, turns = set(scene.leaves), {i for i, name in enumerate(scene.names) if operation(name) == "T"}
         self.copied = leaves | {s for s, _, t, _ in scene.edges if t in leaves and s in turns}
         self.names: dict[tuple[int, int], tuple] = {}  # result -> name, shape, dtype
@@ -154,10 +154,10 @@ def _listen(hooks: list, hook: Any) -> Any:
 class ReplayedPass(Tensor):
     """The loss of a pass that ``hooks`` saw, with the graph behind it; ``backward()`` replays it. ``names``: of tensors.
 
-    loss, options: of that pass, ``loss`` without its graph. table: what the leaves are called.
+    loss, options: those of that pass, ``loss`` without its graph. table: what the leaves are called.
     """
 
-    for_good = False  # whether it is kept after a later pass has replaced it as the last
+    for_good = False  # whether it is kept once a later pass is the newest
 
     def __init__(self, hooks: Any, loss: Any, options: dict[str, Any], output_nr: int, table: Any):
         super().__init__(np.array(numbers(loss)), None, dtype_name(loss))

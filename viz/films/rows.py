@@ -55,7 +55,7 @@ def lanes(scene: Scene, row_of: dict[int, int]) -> dict[int, int]:
 
 
 def _order(scene: Scene) -> list[int]:
-    """The functions as they fired; those that no gradient reached (``inputs=``) after the function that would have sent it."""
+    """The functions as they fired; those that no gradient reached (``inputs=``) after the function that would have sent one."""
     order = list(dict.fromkeys(scene.order))
     place = {f: float(i) for i, f in enumerate(order)}
     for f in scene.functions:  # breadth first: a source comes before its targets
@@ -73,7 +73,7 @@ def _module(name: str) -> str:
 
 
 def _groups(scene: Scene, names: list[str], order: list[int]) -> list[list[int]]:
-    """A group ends with a function that reaches a leaf; what is added to it (a bias, a second product) joins it."""
+    """A group ends with a function that reaches a leaf; what is added to its result (a bias, a second product) joins it."""
     groups: list[list[int]] = []
     waiting: list[int] = []  # functions since the last one that reached a leaf
     for f in order:

@@ -74,7 +74,7 @@ class Scene:
     joins: list[int] = field(default_factory=list)  # functions where several arrows end: the sum is measured
     only: list[int] = field(default_factory=list)  # for each leaf, the one arrow that reaches it, or -1
     # what frames need not look at twice: ``covered`` functions need no hook, since the one that they send to receives the same;
-    # for ``plain`` leaves, .grad is what their only arrow brings. Valid until hooks are added, anywhere, beyond the ``others``
+    # for ``plain`` leaves, .grad is what their only arrow brings. Valid while there are ``others`` hooks that are not ours
     others: int | None = None
     covered: set[int] = field(default_factory=set)
     plain: list[bool] = field(default_factory=list)

@@ -21,7 +21,7 @@ from .stills import Still, save_gif, save_picture, svg
 FRONT = Path(__file__).parent / "front"
 PROGRAM = "data colours table ribbon player"  # the order in which they are joined
 FROM_STEPPER = "h, s, choice, download, fullWindow, item, menu, placeBeside, Playable, row, strip, toFull, "
-FROM_STEPPER += "transport, upTo, withoutModel, mount: mountStepper"  # what they use of the stepper
+FROM_STEPPER += "transport, upTo, withoutModel, mount: mountStepper"  # what these files use of the stepper
 
 
 @cache

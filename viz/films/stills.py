@@ -1,7 +1,7 @@
 """A film as a still picture: for a paper, for a saved notebook where nothing may run, and as the frames of a GIF.
 
-A still is a list of marks (boxes, lines, texts) with their places. Lines are painted first, so that no arrow crosses a word;
-this module turns it into SVG text, or into DOT with fixed places, which Graphviz paints.
+A still is a list of marks (boxes, lines, texts) with their positions. Lines are painted first, so that no arrow crosses a word;
+this module turns it into SVG text, or into DOT with fixed positions, which Graphviz paints.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class Still:
 
     def _way(self, look: SceneAnalysis, place: dict[int, complex], a: Arrow, h: float) -> list[complex]:
         """The corners of an arrow from oval to oval, each ``2 * h`` high, to the row above: straight where nothing is in the
-        way, otherwise by way of the middle between two rows; it passes other rows on their left."""
+        way, otherwise through the middle between two rows; it passes other rows on their left."""
         p, q, h, gap = place[a.source], place[a.target], -h, self.pitch * -0.5j
         if lane := self.lanes[look.scene].get(a.index):
             x, leave, come = self.x + 12 + self.beside - LANE * min(lane, 6), p - 38 + gap, q - 38 - gap
@@ -237,7 +237,7 @@ def _svg_of(still: Still) -> list[str]:
 
 
 def dot(stills: list[Still], frames: list[int]) -> str:
-    """The films at these frames, side by side, as DOT with all places fixed."""
+    """The films at these frames, side by side, as DOT with all positions fixed."""
     pitch = -8 * min(-s.height // 8 for s in stills)  # gives whole pixels at 72 and at 81 dots per inch
     wide, height = max(s.x + s.wide for s in stills), pitch * (max(s.line for s in stills) + 1)
 

@@ -43,7 +43,7 @@ class TrainingState:
     def __init__(self) -> None:
         # by thread: the leaves of another may be in a pass, which writes their .grad without the interpreter's lock
         self.pending: dict[int, Pending] = {}
-        # name -> first step: parameters that no gradient reached; of a trained model, those that do not require grad;
+        # name -> first step: parameters that no gradient reached; parameters of a trained model that do not require grad;
         # leaves whose old gradient was added to a new one, and used; modules in eval mode
         self.missing: dict[str, int] = {}
         self._idle: dict[str, tuple[Any, int]] = {}  # these, and how many times each was written to

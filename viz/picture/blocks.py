@@ -1,7 +1,7 @@
 """The modules of a graph as nested blocks: which functions can be drawn as one box.
 
-The block of a module is the convex hull of the functions that are known to be its own: all that are reached from one and lead
-to another. So one box around a hull is never on a cycle. Blocks nest; functions that belong to no known module stay
+The block of a module is the convex hull of the functions that are known to be its own: these and all on the way
+from one to another. So a box around a hull is never on a cycle. Blocks nest; functions that belong to no known module stay
 between them. Reads names, shapes and edges only.
 """
 
@@ -88,7 +88,7 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
                 path, level = inner.pop(), 1
                 plain = path.lstrip(BACKWARD)
             elif not passes and len(inner) > 1 and graph.classes.get(path) != "Sequential":
-                # the second call uses what the first made: both may be one, with a loop in it
+                # the second call uses what the first made: the two may be one call with a loop in it
                 linked = len(_hull([several[0][0], several[1][-1]], within)) > 2
                 several = [functions] if linked else several
         for n, call in enumerate(several, 1):
@@ -125,7 +125,7 @@ def _blocks(within: list[Function], known: Known, depth: int, graph: Graph) -> l
     for block in made:
         block.inside = _blocks(block.functions, known, below[block], graph)
         for part in block.inside if block.call.startswith("call") else ():
-            part.call = part.call or block.call  # its name in each of them
+            part.call = part.call or block.call  # so that the parts of each call have its name
     return made
 
 

@@ -77,7 +77,7 @@ def derivative(block: Block) -> str:
 
 
 def result_of(block: Block) -> str:
-    """The caller's name for the only result of a backward pass that has one: ``u_x``."""
+    """The caller's name for a result of a backward pass, if only one of them has a name: ``u_x``."""
     names = [o.name for f in block.functions if block.backward for o in f.outputs if o.named]
     return names[0] if len(names) == 1 else ""
 

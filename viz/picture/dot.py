@@ -41,7 +41,7 @@ COLOURS: dict[str, tuple[str, str, str, str]] = {
     "heat5": ("#f98334", "#6b2f05", "#934d06", "#ffc078"),
 }
 # how an edge looks, for draw, the pane, its legend and GIFs: light, dark, dash pattern, width. In the pane "backward" is grey
-# until its gradient was sent
+# until its gradient has been sent
 EDGES: dict[str, tuple[str, str, str, float]] = {
     "backward": ("#343a40", "#ced4da", "", 1.5),
     "flow": ("#868e96", "#7d8790", "", 1.4),
@@ -72,7 +72,7 @@ def digraph(p: Picture, bare: bool = False) -> graphviz.Digraph:
     # with two lanes, only one is laid out: the other one is the same, shifted
     items = [item for item in p.items if not (bare and item in p.below)]
     links = [link for link in p.links if not (bare and link in p.mirrors)]
-    # a label makes room between two ranks
+    # a label already takes space between two ranks
     close = p.view == "functions" and any(link.label for link in p.links)
     between = f"{p.gap:g}" if p.below else "0.45" if p.direction == "LR" else "0.25" if close else "0.35"
     dot.attr("graph", rankdir=p.direction, nodesep="0.28", ranksep=between, pad="0.12")
@@ -113,7 +113,7 @@ def fixed(
     seen: Callable[[Item], Item] = lambda item: item,
     more: Iterable[str] = (),
 ) -> str:
-    """The picture in DOT with all places fixed, for ``layout.painted``: a PNG or a PDF is the same picture as the SVG.
+    """The picture in DOT with all positions fixed, for ``layout.painted``: a PNG or a PDF is the same picture as the SVG.
 
     For the frames of a GIF ``look`` gives attributes of an item or a link instead of its own, ``seen`` the item with the text
     and numbers that it shows by then, and ``more`` are further statements.

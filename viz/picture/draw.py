@@ -97,7 +97,7 @@ def draw(
       "cards" (value and gradient on one card), "functions" (compact). The default is "lanes" for a small graph (up to a dozen
       functions). A larger one shows its modules if it has any; if not, "graph" up to 40 nodes, then "functions".
     * direction: "LR" (inputs on the left) or "TB" (inputs above). The default is "TB" for functions and boxes, else what fits.
-    * fold: which modules are one box: a depth (1: the layers of the model, 2: the layers inside these, ...), a class or its
+    * fold: which modules become a box: a depth (1: the layers of the model, 2: the layers inside these, ...), a class or its
       name, a function of the module that returns True or False. True: as many modules as fit or, without any, what occurs
       many times in a row, such as the time steps of an RNN. False: draw everything.
     * names: what to call tensors: a dict ``{"w": w}``, pairs such as ``model.named_parameters()``, or a module. By default

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 IN_BROWSER = sys.platform == "emscripten"
-ALONE = threading.Lock()  # a layout is in variables of Graphviz's library; stderr and warnings are shared
+ALONE = threading.Lock()  # Graphviz's library has global variables; stderr and warnings are shared
 NOT_LOADED = (
     "Graphviz cannot be loaded: {}. On Linux without a desktop, three libraries may be missing; on Debian and Ubuntu: "
     "apt-get install libglib2.0-0 libxrender1 libxext6"

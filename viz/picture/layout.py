@@ -24,7 +24,7 @@ LANES = ("values, forward →", "← gradients, backward"), ("values, forward �
 BETWEEN, HEAD, NOTE, WORDS = 30.0, 7.0, 10.5, 18.0
 IN_PROCESS = 150  # up to this many items and links take some hundredths of a second, so no process is needed
 # the time limit of a layout, in processor time if the system can measure it, so that a busy machine draws the same
-SECONDS, STARTING = 2.0, 1.0  # STARTING: what a process may take to start, where only the clock is known
+SECONDS, STARTING = 2.0, 1.0  # STARTING: the time a process may take to start, where only the clock is known
 FORMATS = ".svg", ".png", ".pdf", ".dot"  # in which a drawing can be saved
 
 
@@ -46,7 +46,7 @@ def least_length(p: Picture) -> float:
 
 
 def places(p: Picture, margin: float = 10.0, seconds: float = SECONDS) -> Places:
-    """Lay the picture out, each form once. Raises LayoutTooSlow after ``seconds``."""
+    """Lay the picture out, once for all pictures of its form. Raises LayoutTooSlow after ``seconds``."""
     source = digraph(p, bare=True).source
     data = json.loads(laid_out(source, "json0", seconds, len(p.items) + len(p.links) <= IN_PROCESS))
     x0, y0, x1, y1 = map(float, data["bb"].split(","))
@@ -211,7 +211,7 @@ def _freed(p: Picture, at: Places) -> Places:
         lines, by = np.concatenate([own, others]), (own[abs(own - now).argmin()] - now) / 12
         while not (meets(lines, now + by, size) or meets(boxes, now + by, room)):
             now += by
-        # no place is free: better without a label than with one that is crossed out
+        # no place is free: no label is better than one with an arrow across it
         if meets(others[2:], now, size - (4 + 4j)):
             del at.labels[ident]
             continue
@@ -271,5 +271,5 @@ sys.stdout.buffer.write(graph.draw(format=sys.argv[1], prog="dot"))
 
 
 def painted(dot: str, form: str, dpi: int) -> bytes:
-    """The picture of DOT in which all places are fixed, as "png" (which a frame of a "gif" is, too) or "pdf"."""
+    """The picture of DOT in which all positions are fixed, as "png" (which a frame of a "gif" is, too) or "pdf"."""
     return engine.layout(dot.replace("graph [", f"graph [dpi={dpi} ", 1), form, "nop2")

@@ -19,7 +19,7 @@ from ..read.rules import base_name
 from .blocks import CONTAINERS, Block, Item, leaves_of, ordered
 from .captions import derivative, last_name, listed, parameter_name, result_of
 
-# calls of the framework, by the last function that each makes: the others, with at most reshapes in between, and its name
+# calls of the framework, by the last function that each makes: its other functions (reshapes may lie between), its name
 COMPOSED = dict.fromkeys(("NllLoss", "NllLoss2D"), (("LogSoftmax",), "cross_entropy"))
 COMPOSED["Div"] = ("LinalgVectorNorm", "ClampMin", "Expand"), "normalize"
 RESHAPES = ("View", "UnsafeView", "ReshapeAlias", "Transpose", "Permute")
@@ -62,7 +62,7 @@ def first_sight(root: Block, most: int) -> list[Block]:
             new = (i for i in more if isinstance(i, Block) and not {*i.functions}.isdisjoint(block.functions))
             vague = [i for i in new if i.title == listed([base_name(f.name) for f in i.functions])]
             if not plain and 4 * sum(len(i.functions) for i in vague) > len(block.functions):
-                continue  # much of it would be boxes that are named by their functions
+                continue  # a large part of it would be boxes named after their functions
             if most_of_it or len(more) <= (most if plain or 2 * len(block.functions) > whole else most // 2):
                 open_blocks.add(block)
                 break
@@ -84,7 +84,7 @@ def chosen(root: Block, fold: Any, graph: Graph) -> tuple[list[Block], str]:
     """The boxes that ``fold`` asks for: a depth below the model (1: its own layers), the name of a class or the class, or a
     function of the module that says whether it is one box. Equal neighbours are one. If no module matches, a text that lists
     what there is; ValueError for a class that no module has."""
-    seen: list[tuple[bool, int, str]] = []  # of each module: whether it is meant, its depth and its class
+    seen: list[tuple[bool, int, str]] = []  # for each module: whether it is selected, its depth, its class
 
     def one_box(block: Block, depth: int) -> bool:
         if isinstance(fold, int):
@@ -288,8 +288,8 @@ def _one(items: list[Item], number: str) -> Block:
 
 def _cut(items: list[Item], most: int, counted: bool = False) -> list[Block]:
     """The blocks among ``items``. If there are more than ``most``, neighbours are joined, the smallest first; if there
-    are very many (with ``counted``, even if all are equal), the same number of them each time. Functions behind all
-    modules stay apart."""
+    are very many, or with ``counted``, each block has the same number of them. Functions behind all modules stay apart
+    from these."""
     parts = [[i] for i in items]
     if counted or len(items) > 8 * most:
         size = -(-len(items) // most)

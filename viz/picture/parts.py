@@ -146,7 +146,7 @@ class Picture:
     # with two lanes: item in the lower one -> the item above it
     below: dict[Item, Item] = field(default_factory=dict)
     mirrors: dict[Link, Link] = field(default_factory=dict)  # arrows -> those that they retrace
-    at: Any = None  # the places of all this, where it was laid out
+    at: Any = None  # the positions of all this, once it is laid out
     gap: float = 0.0  # inches between the items of a lane
     terse: int = 0  # 1: on boxes only a name, a class and a shape, and nothing on arrows; 2: not even a shape
     fold: str | int = ""  # how boxes were folded: "module", "repeat", or into at most this many

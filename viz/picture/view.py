@@ -134,7 +134,7 @@ class View:
         several = sum(x.nr == e.nr for x in e.target.users) + ((e.target, e.nr) in self.roots) > 1
         classes = ["hooked"] if out.hooks and not several else []
         marks = self.p.of_function[e.target].classes
-        # it runs once, after the sum, so its one mark is there
+        # the hook runs once, after the sum, so its only mark is there
         if out.hooks and several and "node-hooked" not in marks:
             marks.append("node-hooked")
         tip = f"the gradient of {out.name}, from {f.name}"

@@ -212,7 +212,7 @@ class _Compact(View):
         self.group_of = {f: g for g in groups for f in g.functions}
         for f in self.order if groups else ():  # a leaf that only one group uses is folded into it
             users = [self.group_of.get(e.source) for e in f.users] if f.kind == "accumulate" else [None]
-            # the box that is the module of a parameter, contains it, or is inside it: then no arrow is drawn to it
+            # the box of the parameter's module, or of one around or inside that: no arrow leads to the parameter
             paths = [g.path for g in users if g is not None]
             theirs = all(p in prefixes(owner(f)) or owner(f) in prefixes(p) for p in paths)
             if None not in users and (len(set(users)) == 1 or theirs):
@@ -332,7 +332,7 @@ class _Compact(View):
         return item
 
     def result(self, members: list[Function]) -> str:
-        """The shape of a box's result, unless an arrow says it."""
+        """The shape of a box's result, unless an arrow shows it."""
         inside = set(members)
         uses = [e for f in members if f.edges for e in f.users if e.source not in inside]
         if self.p.terse > 1 or (not self.p.terse and any(e.source in self.within for e in uses)):

@@ -13,7 +13,7 @@ from .text import one_line
 
 
 class Tensor(Protocol):
-    """A tensor of minigrad, of PyTorch or of any engine that speaks the graph protocol (read/graph.py)."""
+    """A tensor of minigrad, of PyTorch or of any engine that follows the graph protocol (read/graph.py)."""
 
     @property
     def grad_fn(self) -> Any: ...

@@ -1,8 +1,8 @@
 """Which functions a backward pass made (``create_graph=True``), and what each of them differentiates.
 
-An engine goes back from the newest function to the oldest, and makes nothing but gradients meanwhile. So everything made
+An engine goes back from the newest function to the oldest, and computes only gradients on the way. So everything made
 between two functions that certainly belong to one pass belongs to it too. The next pass begins where an engine would have to go
-from an older function to a newer one, or where nothing comes from the pass before.
+from an older function to a newer one, or where nothing comes from the previous pass.
 """
 
 from __future__ import annotations

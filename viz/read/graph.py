@@ -1,11 +1,11 @@
 """The live ``grad_fn`` graph behind one or more tensors, read into nodes and edges. Changes nothing.
 
-It reads the graph protocol and nothing else, so it is the same for every framework that speaks it:
+It uses the graph protocol and nothing else, so it is the same for every framework that follows it:
 
 * a tensor has ``grad_fn``, ``requires_grad``, ``grad``, ``shape``, ``dtype``, ``detach()``, ``numpy()`` and ``backward()``;
   ``output_nr`` says which output of ``grad_fn`` it is (0 where it is missing);
-* a node has ``name()`` and ``next_functions``, a tuple of (node or None, input_nr), one for each input; a node that adds
-  into a leaf is called AccumulateGrad, has no inputs, and has ``variable``, the leaf;
+* a node has ``name()`` and ``next_functions``, a tuple of (node or None, input_nr), one for each input; a node that adds to
+  a leaf's .grad is called AccumulateGrad, has no inputs, and has ``variable``, the leaf;
 * to be traced, a node also has ``register_prehook(fn(grad_outputs))`` and ``register_hook(fn(grad_inputs, grad_outputs))``,
   each returning a handle with ``remove()``;
 * what a node keeps is in attributes ``_saved_<name>``; reading one that was freed raises RuntimeError.
@@ -40,7 +40,7 @@ class Saved:
     """One thing that a node keeps for its backward rule: ``name`` as the rule calls it."""
 
     name: str
-    state: str  # "kept", "freed" (already released), "modified" (changed in place since it was saved)
+    state: str  # "kept", "freed" (already released), "modified" (in place since it was saved), "unreadable"
     value: Value | None = None  # for tensors that are not too large to copy
     text: str = ""  # for everything else, and for what cannot be read
     bytes: int = 0
@@ -115,7 +115,7 @@ class Function:
 
     @property
     def saved(self) -> list[Saved]:
-        """The tensors that the node keeps, read on first access."""
+        """What the node keeps for its rule, read on first access."""
         if self._saved is None:
             self._saved = list(_read_saved(self.fn)) if self.fn is not None else []
             self.freed = any(s.state == "freed" for s in self._saved)
@@ -170,7 +170,7 @@ class Graph:
         return ", ".join(r.function.outputs[r.nr].name or "?" for r in self.roots)
 
     def made(self, tensor: Any) -> tuple[Any, int]:
-        """(the function that made a live tensor or adds into it, None if it is not in this graph; which output)."""
+        """(the function that made a live tensor or adds to its .grad, None if it is not in this graph; which output)."""
         f = self.by_leaf.get(id(tensor)) if tensor.grad_fn is None else self.by_fn.get(tensor.grad_fn)
         return f, int(getattr(tensor, "output_nr", 0))
 
@@ -212,7 +212,7 @@ def behind(nodes: Iterable[Any], enter: Callable[[Any], Any]) -> Iterator[Any]:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether ``x`` speaks the tensor half of the protocol (looked up on its type: no property runs)."""
+    """Whether ``x`` follows the tensor half of the protocol (looked up without running a property)."""
     kind = type(x)
     if hasattr(kind, "grad_fn"):
         return hasattr(kind, "requires_grad")
@@ -420,7 +420,7 @@ def _name_and_kind(fn: Any, has_inputs: bool) -> tuple[str, str]:
 
 
 def _read_saved(fn: Any) -> Iterator[Saved]:
-    """The tensors that ``fn`` keeps: its ``_saved_*`` attributes, and ``saved_tensors`` of a custom Function."""
+    """What ``fn`` keeps for its rule: its ``_saved_*`` attributes, and ``saved_tensors`` of a custom Function."""
     for attribute in sorted(a for a in dir(fn) if a.startswith("_saved_")):
         name = attribute.removeprefix("_saved_")
         if "_sym_" in name:  # sizes, strides and counts: bookkeeping, not part of what the rule teaches
@@ -454,7 +454,7 @@ def _try(fn: Any, attribute: str, name: str) -> Iterator[Saved]:
 
 
 def signed(value: Any) -> Any:
-    """PyTorch shows a negative int64, such as the -1 of a last axis, as unsigned, and the end of x[1:] as the largest int64."""
+    """A saved number as the program gave it: PyTorch shows -1 as unsigned, and None (the end of x[1:]) as the largest int64."""
     if not isinstance(value, int) or value < 2**63 - 1:
         return value
     return None if value == 2**63 - 1 else value - 2**64

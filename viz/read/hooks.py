@@ -37,7 +37,7 @@ def hanging(do: Callable[[list[Any]], T]) -> T:
         finally:
             let_go(handles)
     except BaseException:
-        let_go(handles)  # the interrupt came before the first was registered
+        let_go(handles)  # an interrupt came before the first call had begun
         raise
 
 

@@ -1,7 +1,7 @@
 """Which module made which function: from a recording, which saw the modules run, or from the parameters that functions read.
 
 ``know(graph)`` notes it once, when the graph is read: ``f.module`` and ``f.call`` of every function that one module is
-known to have made. The names of the parameters are all that this needs.
+known to have made. It needs the names of parameters and the modules that hold them.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from .replay import infer_shapes, replay
 from .text import SUBSCRIPTS, one_line
 from .values import Value, dtype_name, number, shape_of
 
-# an input that does not require grad and that no node keeps: nothing else is known of it
+# an input that does not require grad and that no node keeps: nothing else is known about it
 UNKNOWN = "constant"
 SEEN = "viz.inputs"  # the key under which a node keeps the names of its inputs
 FEW = 3  # a constant of up to this many numbers is named by them
@@ -89,7 +89,7 @@ def _further_out(graph: Graph, frame: FrameType, modules: dict[str, Any]) -> Ite
 
 
 def _is_parameter(x: Any) -> bool:
-    """Whether a tensor is a parameter of some module, alive or deleted, and not a variable."""
+    """Whether a tensor was made as a parameter of some module: its class is called Parameter."""
     return any(kind.__name__ == "Parameter" for kind in type(x).__mro__)
 
 
@@ -339,8 +339,8 @@ def target_name(edge: Edge) -> str:
 
 
 def constant(saved: Any) -> str | None:
-    """A saved tensor without a name: its numbers if they are few, such as the 2 of ``x * 2``; "mask" if they are True and
-    False, or 0 and a number above 1, as in a Dropout."""
+    """A saved tensor without a name: its numbers if they are few, such as the 2 of ``x * 2``; "mask" for True and
+    False, or for 0 and a number above 1, as in a Dropout; "0s and 1s"."""
     if saved.value is None:
         return saved.text or None if saved.state == "kept" else None
     array = saved.value.array

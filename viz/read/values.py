@@ -174,7 +174,7 @@ class Value:
     def cells(self) -> tuple[np.ndarray, bool]:
         """At most 8 x 8 numbers that represent the array, and whether it was made smaller.
 
-        A block of a large array is shown by its number of largest magnitude, sign kept, so that nothing big hides.
+        A block of a large array is shown by its number of largest magnitude, sign kept, so that no large value is hidden.
         Leading axes are stacked in rows.
         """
         a = self.painted

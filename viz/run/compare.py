@@ -31,11 +31,11 @@ Matches = dict[Function, Function]
 
 @dataclass(slots=True, eq=False)
 class Pair:
-    """A step on the left and the one on the right that it was matched with; None if it has no partner here."""
+    """A step on the left and the matching one on the right; None on the side that has no such step here."""
 
     left: Step | None
     right: Step | None
-    difference: str | None  # None: they are the same
+    difference: str | None  # None if they are the same
     moved: bool = False  # the other side has this step, too, at another time
 
 
@@ -104,7 +104,7 @@ def compare(
 
     * names: names for the tensors of both, as in ``viz.draw``.
     * labels: what to call the two passes.
-    * tolerance: how far apart two numbers may be, relative to the larger one.
+    * tolerance: how far apart two numbers may be, relative to the right one; near 0, a hundredth of it, absolute.
 
     The two may come from different frameworks.
     """

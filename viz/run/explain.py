@@ -280,7 +280,7 @@ def _received(s: Step, name: str, out: Trace) -> str:
         return f"adds {plural(len(got), 'contribution')} for {name}: {parts} = {short(s.total)}"
     if got and got[0].edge is None and not s.wrong:
         seed = f"the gradient of {name} with respect to itself"
-        if out.of_what == "L":  # not a single number that starts with 1: the gradient of what follows it
+        if out.of_what == "L":  # not one number that starts with 1: L follows it
             seed = f"the gradient {'that was given ' if out.given else ''}for {name}"
         return f"starts with {seed}, {short(s.total)}"
     return f"receives {short(s.total)}, the gradient for {name}"

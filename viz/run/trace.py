@@ -53,8 +53,8 @@ def trace(
     * inputs, retain_graph, create_graph: as for ``backward``.
     * check: compare each node's rule with a finite difference.
 
-    TypeError or ValueError for a tensor that cannot run backward, RuntimeError if the graph was already freed, and whatever
-    the framework or a hook raises on the way; in every case all our hooks are removed.
+    TypeError or ValueError for a tensor that cannot run backward, RuntimeError for a freed graph or a missing or misshapen
+    ``gradient``, and whatever the framework or a hook raises on the way; in every case all our hooks are removed.
     """
     check_flags(retain_graph=retain_graph, create_graph=create_graph, check=check)
     how = {"inputs": inputs, "retain_graph": retain_graph, "create_graph": create_graph}

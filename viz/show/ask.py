@@ -1,7 +1,7 @@
-"""Predict before reveal: a question for each step of a recorded pass, and what each common mistake would answer.
+"""Predict before reveal: a question for each step of a recorded pass, and the answer to which each common mistake leads.
 
 Reads plain data (payload.py) and returns plain data; runs no framework. The numbers of the mistakes are computed
-from the recorded values. A backward pass is linear in the gradients, so what a wrong total at one node does to a leaf
+from the recorded values. A backward pass is linear in the gradients, so the effect that a wrong total at one node has on a leaf
 follows from the recorded local derivatives, wherever these act entry by entry; elsewhere nothing is claimed.
 """
 
@@ -18,7 +18,7 @@ from ..read.values import nested
 MODES = ("gradients", "order")
 HOOK = "a hook changed it"  # how explain.py ends its sentence about a total that is not the sum of its parts
 NAN = "0 · ∞, 0/0, ∞/∞ and ∞ − ∞ are nan; 1/0, and ∞ times a number other than 0, are not."
-SMALL = 12  # for an answer with more entries, only its shape is asked for
+SMALL = 12  # if an answer has more entries, the question asks for its shape only
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Pass:
         return sent / total if by_entry or total.size == 1 else None
 
     def leaves_after(self, start: int, delta: np.ndarray) -> dict[int, np.ndarray] | None:
-        """How ``.grad`` of each leaf changes (by step) when the total of step ``start`` changes by ``delta``."""
+        """By step, how each leaf's ``.grad`` changes when the total of step ``start`` changes by ``delta``; None if unknown."""
         change: dict[int, np.ndarray] = {start: delta}
         for i in range(start, len(self.steps)):
             if i not in change or self.steps[i]["accumulate"]:
@@ -84,7 +84,7 @@ class Pass:
         return {i: d for i, d in change.items() if self.steps[i]["accumulate"]}
 
     def unhooked(self, i: int) -> np.ndarray | None:
-        """The sum of the parts of step ``i``, if a hook has changed it."""
+        """The sum of the parts of step ``i`` before a hook changed it; None if none did."""
         known = self.total[i] is not None and all(part is not None for part in self.parts[i])
         return sum(self.parts[i]) if self.hooked[i] and known else None
 
@@ -220,13 +220,13 @@ def _about_storing(p: Pass, i: int) -> list[Mistake]:
             elsewhere(i, mistake.value, mistake.cause, f"when {mistake.says}")
     found += [*_about_form(after), *_about_values(p, after, leaf)]
     for other in (earlier["accumulate"] for earlier in p.steps[:i] if earlier["accumulate"]):
-        if (value := array_of(other["after"])) is not None:  # later steps have not been asked yet
+        if (value := array_of(other["after"])) is not None:  # later steps are still to be asked about
             found.append(Mistake(value, "other input", f"That is {other['leaf']}.grad, of another leaf."))
     return found
 
 
 def _about_chain(p: Pass, m: int, outs: list[Mapping]) -> Iterator[Mistake]:
-    """How much more arrives along these edges of step ``m`` if the chain rule is forgotten, or adds instead of multiplying."""
+    """How much more would arrive along these edges if step ``m`` forgot the chain rule, or added instead of multiplying."""
     locals_, name, total = [p.local(m, out) for out in outs], p.name(p.steps[m]["node"]), p.total[m]
     if not outs or any(local is None for local in locals_):
         return
@@ -338,7 +338,7 @@ def _order_question(p: Pass, i: int) -> dict:
 
 
 def questions(data: Mapping[str, Any], mode: str, given: int = 0) -> dict[str, dict]:
-    """The questions of a pass, by the number of the step that each comes before ("1" is the first).
+    """The questions of a pass, by the number of the step that follows each ("1" is the first).
 
     ``mode``: "gradients" or "order". The first ``given`` steps are shown as a worked example. Raises ValueError.
     """

@@ -1,7 +1,7 @@
-"""``viz.costs``: what each node and each module keeps for the backward pass, and the time that it took where that is known.
+"""``viz.costs``: what each node and each module keeps for the backward pass, and the time it took, if known.
 
 Memory is counted once: two nodes that save one tensor, or views of one, share it. The leaves' own memory, the
-parameters, is there with or without a graph and is counted separately. Plain data; a table in words.
+parameters, is there with or without a graph and is counted separately. Plain data, which prints as a table.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Cost:
 @dataclass(eq=False)
 class Costs:
     """What :func:`viz.costs` found: ``total``, ``modules`` (outer before inner) and ``nodes`` (by position in the graph), each
-    a Cost. Print it for a table; ``draw()`` writes it on the picture."""
+    a Cost. Print it for a table; ``draw()`` writes the costs on the picture."""
 
     title: str
     total: Cost
@@ -104,7 +104,7 @@ class Costs:
                 item.write(f"keeps {bytes_text(int(value))}" if by == "kept" else seconds_text(value))
 
     def rows(self) -> list[Cost]:
-        """The rows before the total: modules, or if there are none, the nodes that keep most."""
+        """The rows before the total: modules, or if there are none, the nodes that keep the most."""
         if self.modules:
             return [cost for cost in self.modules if cost.depth < DEPTH]
         largest = sorted(self.nodes.values(), key=lambda cost: -cost.kept)[:LARGEST]
@@ -144,7 +144,7 @@ def costs(*tensors: Tensors | Trace, names: Names = None, _frame: FrameType | No
 
     tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
     times as well. Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and
-    nothing changed. The costs are still known after a pass that ``viz.step`` ran; ValueError after any other.
+    nothing changed. They are still known after a pass that ``viz.step`` ran; ValueError after another that freed the graph.
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
@@ -161,7 +161,7 @@ def costs(*tensors: Tensors | Trace, names: Names = None, _frame: FrameType | No
 
 
 def costs_of(graph: Graph, trace: Trace | None = None) -> Costs:
-    """The costs of a graph that was read and named; with ``trace`` also how long its rules took."""
+    """The costs of a graph that was read and named; with ``trace``, the time its rules took as well."""
     seconds: dict[Function, float] = {}
     for step in trace or ():
         seconds[step.function] = seconds.get(step.function, 0.0) + step.seconds
@@ -242,7 +242,7 @@ def _modules(graph: Graph) -> Iterator[tuple[str, int, list[Function]]]:
 
 
 def seconds_text(seconds: float | None) -> str:
-    """``1.20 ms``, ``35 µs``, ``2.10 s``; a dash where it is not known."""
+    """``1.20 ms``, ``35 µs``, ``2.10 s``; a dash if the time is not known."""
     if seconds is None:
         return "–"
     if seconds < 1e-3:

@@ -47,7 +47,7 @@ EDITABLE = 12  # a leaf with more entries keeps its values; only its requires_gr
 
 
 def _framework(f: Callable[..., Any], leaves: Mapping[str, Any]) -> ModuleType:
-    """The module that makes tensors: that of a tensor among the leaves, otherwise a module that the function's code names."""
+    """The module that makes tensors: that of a tensor among the leaves, otherwise one among the function's variables."""
     for leaf in leaves.values():
         if is_tensor(leaf):
             return sys.modules[framework(leaf)]
@@ -127,7 +127,7 @@ class _Leaf:
 
 @dataclass(slots=True)
 class _State:
-    """Everything that can be changed, and its results: undo restores one, and a change is described by comparing two."""
+    """Everything that can be changed, and its results: undo restores a state, and comparing two of them describes a change."""
 
     values: dict[str, np.ndarray]
     grad: dict[str, bool]
@@ -225,7 +225,7 @@ class Explore(Live, widgets.VBox):
         self._show()
 
     def _show(self) -> None:
-        # while a slider is dragged, changes count from the press
+        # while a slider is dragged, changes are relative to the state at the press
         before = self._past[-1] if self._past and self._last else self._now
         self.back.disabled = not self._past
         try:
@@ -333,7 +333,7 @@ class Explore(Live, widgets.VBox):
         return self.live(**kwargs) | {"text/html": shown, "text/plain": repr(self)}
 
     def save(self, path: str | Path, *, title: str | None = None) -> Path | list[Path]:
-        """Write the current picture to a file, as ``viz.step`` does."""
+        """Write the current pass to a file, as the ``save`` of a stepper does."""
         return Stepper(self.data, options={"step": len(self.data["steps"])}).save(path, title=title)
 
 
@@ -364,7 +364,7 @@ def explore(
     """Sliders and fields on the leaves of ``f``; its graph, values and gradients follow.
 
     * values: the arguments of ``f`` by name (``x=2.0``), numbers, lists of numbers or tensors; ``f`` is called with tensors
-      that have ``requires_grad=True`` (a box switches it off). leaves: the same as a dict, also for a name such as "view".
+      that have ``requires_grad=True`` (a checkbox switches it off). leaves: the same as a dict, also for names such as "view".
     * view, direction, fold: as in ``viz.draw``; the default is cards, or only the functions if cards do not fit.
 
     ``f`` must return a scalar tensor. An edge can be cut: click it in the picture, or choose it in the toolbar's menu. Changes

@@ -1,4 +1,4 @@
-"""Show a pass that raised: a picture of what had been computed, under the traceback in a notebook; words elsewhere.
+"""Show a pass that raised: a picture of what had been computed, under the traceback in a notebook; text elsewhere.
 
 The exception itself is passed on unchanged: nothing is added to it, and no part of it is kept.
 """
@@ -24,8 +24,8 @@ from ..read.text import clipped, write_whole
 
 
 class Failed(Shown):
-    """What failed, and a picture of what was computed until then. Print it for the words; ``failure`` has them as
-    data. A recorded block has one as ``recording.failure``; ``viz.failure()`` returns that of the last pass that failed.
+    """What failed, and a picture of what was computed until then. Print it for a text; ``failure`` has the same as
+    data. A recorded block has one as ``recording.failure``; ``viz.failure()`` returns the one of the last pass that failed.
     """
 
     def __init__(self, failure: Failure):
@@ -48,7 +48,7 @@ class Failed(Shown):
         return str(self.failure)
 
     def save(self, path: str | Path) -> Path:
-        """Write it to ``path``: words and picture as a page (.html), or the picture, as :meth:`viz.Drawing.save` does."""
+        """Write it to ``path``: text and picture as a page (.html), or the picture, as :meth:`viz.Drawing.save` does."""
         path, form = target(path, "what failed", ".html", *FORMATS)
         if form != ".html":
             return self.drawing.save(path)
@@ -90,7 +90,7 @@ def _shown_under(failed: Failed, error: Exception) -> Failed:
     global _last
     _last = failed
     ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None  # also in a terminal, where it is one line
+    shell = ipython.get_ipython() if ipython is not None else None  # or a terminal's, where it is one line
     if shell is None:
         return failed
     number = id(error)  # the exception stays alive while the cell raises it

@@ -1,7 +1,7 @@
 """The steps of a recorded pass as pictures for slides: a numbered PNG series or one animated GIF.
 
-Graphviz paints each frame as it paints a drawing, from the places that the picture already has: nothing is laid out again, so
-nothing moves. A frame has other colours and numbers, and in addition badges and the sentence of its step.
+Graphviz paints each frame as it paints a drawing, with the positions that the picture already has: nothing is laid out again,
+so nothing moves. A frame has its own colours and numbers, and also badges and the sentence of its step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..read.values import Value
 from ..run.steps import Step
 from .payload import Payload
 
-WIDEST, DPI = 1080, 100  # of a GIF: pixels, if a picture is narrow enough; pixels per inch
+WIDEST, DPI = 1080, 100  # a GIF's largest width in pixels, if possible; pixels per inch
 CAPTION = 46.0  # points below the picture, for the sentence
 NOW, DONE, WAIT = "#c05000", "#0072b2", "#8c959f"
 GROUND = "#fdebdd"  # of a node as it fires
@@ -121,9 +121,9 @@ class _Moment:
 
 
 def frame_dot(data: Payload, picture: Picture, k: int) -> str:
-    """The picture after ``k`` steps as DOT with all places fixed."""
+    """The picture after ``k`` steps as DOT with all positions fixed."""
     places, now = picture.at, _Moment(data, picture, k)
-    wide, tall = max(places.width, 420.0), places.height + CAPTION  # with room for the sentence
+    wide, tall = max(places.width, 420.0), places.height + CAPTION  # with space for the sentence
 
     def at(x: float, y: float) -> str:
         return f"{x:.2f},{places.height - y:.2f}"

@@ -1,6 +1,6 @@
 """Whether a stepper is shown as a live widget, or only as a frame with the same program.
 
-A frame needs neither kernel nor network. So it is all that is sent wherever no front end runs widgets: tools that run a
+A frame needs neither kernel nor network. So only the frame is sent where no front end runs widgets: tools that run a
 notebook to export it (nbconvert, papermill, MyST-NB, Quarto) prefer the widget, which they would load from a network.
 """
 
@@ -40,7 +40,7 @@ def widgets(on: bool | str | None = None) -> bool:
 def _run_by_a_tool() -> bool:
     """Whether the cell that runs was sent to the kernel by Python code, and not by a front end.
 
-    A server that runs cells for its front ends names their notebook; Voilà runs them first and shows widgets then.
+    False under a server that runs cells for its front ends: Jupyter (it sets JPY_SESSION_NAME) and Voilà.
     """
     parent: Any = getattr(notebook(), "get_parent", dict)() or {}
     number = str((parent.get("header") or {}).get("msg_id", ""))

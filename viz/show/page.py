@@ -24,7 +24,7 @@ from ..read.text import one_line
 
 FRONT = Path(__file__).parent / "front"
 PARTS = "lanes forward narrow_layout beside typed answers questions kernel"
-# the order in which they are joined: each uses those before it. After the pane come the optional parts of a page
+# the files in the order in which they are joined: each uses those before it. After the pane come the optional parts of a page
 PROGRAM = "elements toolbar strip numbers svg timeline columns boxes equation painting panels overlays finding exporting "
 PROGRAM += "legend viewport pane " + PARTS
 # left out of a page: imports between the files, indentation, comments
@@ -47,7 +47,7 @@ FRAMED = 640  # pixels, the height of a frame: its pane is never taller, even in
 DIGITS_85 = re.findall('digits = "(.+)"', (FRONT / "inflate.js").read_text(encoding="utf-8"))[0]
 _PLAIN = {str, int, bool, type(None)}  # sent unchanged
 Options = Mapping[str, Any] | None  # of the pane
-DIGITS = 7  # of a number in the payload: what float32 carries
+DIGITS = 7  # of a number in the payload: as many as float32 has
 
 
 @cache
@@ -59,7 +59,7 @@ def asset(name: str) -> str:
 
 @cache
 def program(*parts: str, ending: str = "js") -> str:
-    """The program as one text, with these of its ``PARTS``; for the ending css its style sheet."""
+    """The program as one text, with these of its optional ``PARTS``; for the ending "css", its style sheet."""
     left_out = {*PARTS.split()} - {*parts}
     files = [FRONT / f"{name}.{ending}" for name in ("stepper", *PROGRAM.split()) if name not in left_out]
     return minified([file for file in files if file.exists()]) + (edge_rules() if ending == "css" else "")
@@ -80,9 +80,9 @@ _COLOURS = re.compile(
 _PLATES = re.compile(r'<rect class="label-bg"[^>]*/><text class="label-text"[^>]*>([^<]*)</text>')
 _NODE = re.compile(r'<g class="node[^"]*" id="(\w+)">.*?</g>')  # positions inside are relative to its corner
 _PLACE = re.compile(r' ([xy])="(-?\d+(?:\.\d)?)"')
-# an arrow: the points of its line, then two of its head, of which the second follows
+# an arrow: the points of its line, then the first point of its head; the others follow from these
 _ARROW = re.compile(r'd="M([^"]*)"/><path class="head" d="M([^L]*)L[^"]*Z"/>')
-# the keys that the pane reads of a box and of an arrow
+# the keys of a box and of an arrow that the pane reads
 _READ = {
     "nodes": ("kind", "label", "name", "function", "value", "output", "tooltip", "at", "box"),
     "edges": ("from", "to", "kind", "label_box"),
@@ -95,7 +95,7 @@ def shared(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) ->
     An array goes along edges, is added, stored and kept, so the same numbers come up many times in a pass. What follows
     from ``values`` (range, cells) is left out: the front end computes it again. Numbers have ``DIGITS`` digits, and the
     result is strict JSON: those that are not finite are the strings "nan", "inf" and "-inf". ``options`` are the
-    pane's: the forward pass is sent if it can be stepped through.
+    pane's; the forward pass is sent only if they let the reader step through it.
     """
     arrays: list[dict[str, Any]] = []
     places: dict[int, dict[str, Any]] = {}  # by identity: most arrays come up as the same object again
@@ -182,7 +182,7 @@ def text_of(content: Mapping[str, Any]) -> str:
 @cache
 def _deflated_start(text: str) -> tuple[bytes, Any]:
     """The beginning of a deflated text, and the state from which to continue: a program is deflated only once."""
-    packer = zlib.compressobj(9, memLevel=7)  # short blocks: programs, styles and data differ in their words
+    packer = zlib.compressobj(9, memLevel=7)  # short blocks: programs, styles and data repeat different words
     return packer.compress(text.encode()) + packer.flush(zlib.Z_BLOCK), packer
 
 
@@ -232,7 +232,7 @@ def whole(title: str, content: Mapping[str, Any], bare: bool) -> str:
     return re.sub(r"@(\w+)@", lambda found: parts[found[1]], asset("page.html"))
 
 
-# a frame that is printed runs no script (JupyterLab's File > Print), or was never laid out: the picture under it is printed
+# a printed frame runs no script (JupyterLab's File > Print) or was never laid out, so the picture under it is printed
 PRINTED = (
     "<style>@media print{.viz-live{display:none!important}"
     ".viz-still{height:auto!important;max-height:230mm;break-inside:avoid}}</style>"

@@ -123,8 +123,8 @@ def describe(
 
 
 def _laid_out(graph: Graph, pictures: Sequence[Picture], step_of: dict, seconds: float, asked: bool) -> Drawn:
-    """The pictures that can be laid out in time and are not far too wide; if there is none, the graph in fewer boxes. Of those
-    that were ``asked`` for: the ones that fit a page; if none does, the one that takes the fewest screens, as in ``viz.draw``.
+    """The pictures that can be laid out in time and are not far too wide; if there is none, the graph in fewer boxes. If the
+    view was ``asked`` for, those that fit a page; if none does, the one that takes the fewest screens, as in ``viz.draw``.
     ``rank``: how far down the list its kind of picture first occurs."""
     found, late, most = Drawn(), None, PAGE[0] * (2 - asked)
     ranks = {kind: n for n, kind in enumerate(dict.fromkeys(_kind(picture) for picture in pictures))}

@@ -30,7 +30,7 @@ FIRING = {"function", "accumulate"}
 
 
 class Pane(Live, anywidget.AnyWidget):
-    """The picture and the panels; ``step`` k shows what is true after k nodes have fired (0: none has)."""
+    """The picture and the panels; ``step`` k shows what is true after k steps (with ``forward``, its steps come first)."""
 
     _esm = asset("stepper.js")
     _css = asset("stepper.css")
@@ -79,7 +79,7 @@ class Stepper(Live, Shown, widgets.VBox):
 
     @property
     def step(self) -> int:
-        """The step that is shown: 0 before anything fired, k when the k-th node just has."""
+        """The step that is shown: 0 before the first, k after the k-th; with ``forward``, its steps come first."""
         return self.pane.step
 
     @step.setter
@@ -139,8 +139,8 @@ def step(
 ) -> Stepper:
     """Run backward from ``tensors`` (one, several, or a list) exactly as ``.backward()`` would; return a stepper through it.
 
-    * view, direction, fold, names, saved, seconds: as in ``viz.draw``; by default the pane takes, from the same
-      pictures, the one that fits its window. A box opens in place.
+    * view, direction, fold, names, saved, seconds: as in ``viz.draw``; by default the pane takes, from the
+      pictures that these allow, the one that fits its window. A box opens in place.
     * gradient, inputs, retain_graph, create_graph: as in ``backward``. gradient is needed for a tensor that is not a single
       number (a list for several).
     * check: compare each node's rule with a finite difference, and mark the nodes (on by default).
@@ -160,7 +160,7 @@ def step(
     options |= {"saved": saved, "gradient": gradient, "inputs": inputs}
     options |= {"retain_graph": retain_graph, "create_graph": create_graph}
     collects = gc.isenabled()
-    gc.disable()  # the garbage collector would take a third of the time, searching what is kept
+    gc.disable()  # the garbage collector would take a third of the time, searching the objects that are kept
     try:
         data = payload(*tensors, **options, forward=forward, seconds=seconds, check=check, _frame=_frame)
         if ask is not None:

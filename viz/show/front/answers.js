@@ -65,8 +65,8 @@ function written(array, depth = 0, at = { next: 0 }) {
   return `[${Array.from({ length: array.shape[depth] }, () => written(array, depth + 1, at)).join(", ")}]`;
 }
 
-// "Just show me" is remembered where the browser has storage. A sandboxed frame, a file, an editor's webview and a reader who
-// forbids it have none, and most of them throw an error.
+// "Just show me" is remembered where the browser has storage. There may be none in a sandboxed frame, a file or an editor's
+// webview, or because the reader forbids it; in most of these cases the access throws an error.
 export function memory() {
   try {
     return globalThis.origin === "null" ? null : globalThis.localStorage;

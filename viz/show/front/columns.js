@@ -29,7 +29,7 @@ function geometry(picture) {
   return (picture.geometry = { lines, gaps, sets: {} });
 }
 
-// Where to cut for k columns: minimise the height of the tallest one, plus a price for every cut arrow beyond the first.
+// Where to cut for k columns: minimise the height of the tallest column, plus a price for every cut arrow beyond the first.
 function cuts(picture, k) {
   const { gaps } = geometry(picture), at = [0, ...gaps.map(([y]) => y), picture.height], price = [0, ...gaps.map(([, n]) => 24 * (n - 1) + 0.001), 0];
   if (at.length < k + 1) return null;

@@ -6,7 +6,7 @@ import { row } from "./toolbar.js";
 import { unpack } from "./timeline.js";
 
 Object.assign(abilities, {
-  // Asks the kernel, and shows a message if it does not answer. `take` returns something if this is the answer.
+  // Asks the kernel, and shows a message if it does not answer. `take` returns a value if the message it gets is the answer.
   ask(question, take) {
     const late = setTimeout(() => { this.sentence.textContent = "The kernel is not responding. Run the cell again."; }, 4000);
     const heard = (message) => {
@@ -31,7 +31,7 @@ Object.assign(abilities, {
     });
   },
 
-  // In viz.explore a click on an edge cuts or joins it. Python does the work; the menu has the edges as words, for the keyboard.
+  // In viz.explore a click on an edge cuts or joins it. Python does the work; the menu lists the edges as words, for the keyboard.
   offerCuts() {
     const words = Object.entries(this.data["edge names"]).map(([id, name]) => h("button.item", { style: this.data.edges[id]?.kind === "cut" ? "text-decoration: line-through" : null, "aria-pressed": String(this.data.edges[id]?.kind === "cut"), onclick: () => this.model.send({ edge: name }) }, name));
     this.cuts?.remove();

@@ -177,7 +177,7 @@ function each(operation, one, other) {
 }
 
 // Whether somebody who types the number `got` means the number `due`. Whole numbers must match exactly. Others may be off by
-// `rtol`, or be rounded to the digits that were typed, at least two; 0.125, with three digits, must not be rounded.
+// `rtol`, or be rounded or cut off after at least two digits; a number with three digits or fewer, 0.125, must not be rounded.
 export function means(got, due, rtol, scale = 0) {
   if (!Number.isFinite(got) || !Number.isFinite(due)) return got === due || (Number.isNaN(got) && Number.isNaN(due));
   const off = Math.abs(got - due), whole = Number.isInteger(got);

@@ -5,7 +5,7 @@ import { h, textButton } from "./elements.js";
 import { opened } from "./boxes.js";
 
 const LEAST = 9, OPENED = 11, LARGEST = 1.25; // px: smallest text of a node, and in an open box; the largest scale
-const PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880; // px: the pane widths from which panels are side by side, those of one of two panes are beside the picture, those of one pane are, there are two columns
+const PAIR = 560, PAIR_BESIDE = 420, WIDE = 760, TWO_COLUMNS = 880; // px: from these widths of the pane on, panels are side by side; the panels of one of two panes are beside the picture; those of a single pane are; there are two columns
 const NARROW = 256, SLIM = 346; // px: the smallest width of one column of panels, of two
 const MANY = 40, MARGIN = 14, LEAST_TALL = 400, LEAST_PANE = 440; // number of steps; px: space below the pane; a pane lower than this may start above the visible area; if so little is visible (a page at 200 %), the page scrolls
 const TOP = 40; // px, below the zoom buttons: where a picture starts that does not fit
@@ -20,8 +20,8 @@ export function readable(picture) {
   return picture.least;
 }
 
-// The first picture in Python's list (choose.py) that fits and can be read; among those of its kind, one that can be read in a width of `slim`, beside
-// panels in two columns, then one that shows more, then the largest. If none fits, the one of fewest screens, in a narrow pane preferably not too wide.
+// The first picture in Python's list (choose.py) that fits and can be read. Of its kind, it takes one that can be read in a width of `slim` (next to two
+// columns of panels), then one that shows more, then the largest. If none fits: the one that takes the fewest screens, in a narrow pane preferably not too wide.
 export function choose(pictures, width, height, narrow, slim = width) {
   const found = pictures.flatMap((picture) => {
     const least = readable(picture), most = picture.direction === "TB" && picture.view === "functions" && Object.keys(picture.nodes).length <= 400 ? 8 : 1, sets = [];
