@@ -275,7 +275,7 @@ def test_an_exam_beside_the_progress_of_somebody_else_is_another_learner(learner
     assert [one.name for one in classroom.read(folder)[0]] == ["group", "group/ben"]
 
 
-def test_of_two_files_of_one_learner_each_fact_counts_once(learner, folder):
+def test_each_fact_in_two_files_of_one_learner_counts_once(learner, folder):
     learner("../home")
     check("3.1", 7)
     predict("4.a", 5)
@@ -331,7 +331,7 @@ def test_solutions_can_be_closed(monkeypatch):
     assert solution("3.1").text == opened
 
 
-def test_of_code_the_report_says_what_was_seen(learner, folder, capsys):
+def test_for_code_the_report_says_what_was_seen(learner, folder, capsys):
     learner("ada")
     check("3.1", lambda upstream, x: upstream * x * 17.5)  # no known mistake
     page = page_of(folder, capsys)

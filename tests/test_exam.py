@@ -265,7 +265,7 @@ def test_each_letter_of_a_question_is_in_the_text_and_has_its_own_reply(number, 
 
 
 @pytest.mark.parametrize("given", [..., 7, "z", "", None, object(), [1, 2], "ab"])
-def test_what_is_no_letter_is_not_counted(given, progress):
+def test_an_answer_that_is_not_a_letter_is_not_counted(given, progress):
     exam = Exam()
     card = exam.answer(11, given)
     assert card.state == "not yet" and "letter" in card.text

@@ -314,7 +314,7 @@ def test_a_port_that_is_in_use():
 
 
 @pytest.mark.parametrize("port", ["", "eight", "80", "70000", "-1"])
-def test_a_port_that_is_none(port):
+def test_a_port_that_is_not_valid(port):
     with pytest.raises(SystemExit, match="PORT must be a number from 1024 to 65535"):
         lessons.port_number(port)
 

@@ -133,7 +133,7 @@ def test_all_boxes_of_the_map_are_inside_with_the_same_margin():
     assert top == height - bottom - suite.HEIGHT == suite.MARGIN
 
 
-def test_who_has_solved_something_sees_it_on_the_map():
+def test_the_map_shows_what_has_been_solved():
     lesson = EVERY[0]
     assert " solved" not in suite.map_svg(EVERY)
     assert f"2 of {len(lesson.exercises)} solved" in suite.map_svg(EVERY, solved=lesson.exercises[:2])

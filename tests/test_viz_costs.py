@@ -85,7 +85,7 @@ INPUTS = {"cnn": (3, 1, 8, 8), "attention": (2, 6, 8), "lstm": (7, 2, 5)}
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_of_layers_that_people_use_as_well(torch, name):
+def test_the_same_holds_for_layers_that_people_use(torch, name):
     def make() -> tuple[Any, Any]:
         if name == "mlp":
             return mlp(torch)

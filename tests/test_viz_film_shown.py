@@ -105,7 +105,7 @@ def test_another_graph_is_another_scene_and_comes_back(t):
     assert len(payload([film])["films"][0]["scenes"]) == 3
 
 
-def test_of_many_graphs_the_most_frequent_are_laid_out(mg):
+def test_the_most_frequent_of_many_graphs_are_laid_out(mg):
     film, w = viz.film(), mg.tensor([1.0, 2.0], requires_grad=True)
     for length in [*range(30), *range(25, 30)]:
         y = w * 2

@@ -83,7 +83,7 @@ def test_the_last_frame_is_whole_whatever_came_after_it(t: Any):
     assert film.notes == []
 
 
-def test_of_passes_between_frames_the_last_frame_stays(t: Any):
+def test_passes_between_frames_leave_the_last_frame(t: Any):
     film = viz.film(every=4)
     train(t, film, 7)
     assert list(film._kept_passes()) == ["1"] and film.steps == [0, 4]

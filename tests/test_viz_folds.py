@@ -199,7 +199,7 @@ def test_detach_is_a_cut_from_what_it_was_called_on(t, view, recorded):
     assert [s.reason for s in sent] == ["cut: h.detach() was detached from h"]
 
 
-def test_what_only_looks_like_a_detached_tensor_is_none(t):
+def test_what_only_looks_like_a_detached_tensor_is_not_taken_for_one(t):
     x = t.tensor([1.0, 2.0], requires_grad=True)
     h = x * 2
     same = t.tensor([2.0, 4.0])  # the same numbers elsewhere

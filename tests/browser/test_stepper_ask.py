@@ -344,7 +344,7 @@ def test_the_first_number_that_is_not_finite_is_pointed_out(browser: Browser, tm
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_who_is_asked_is_not_told_where_the_first_nan_is_before_that_step(browser: Browser, tmp_path: Path):
+def test_with_questions_the_first_nan_is_not_shown_before_its_step(browser: Browser, tmp_path: Path):
     x = mg.tensor([1.0, 0.0], requires_grad=True)
     y = x.log()
     z = (y * 2).sum()

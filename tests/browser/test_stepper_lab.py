@@ -107,7 +107,7 @@ def test_play_reaches_the_end(stepper: Lesson):
     pane.button("Play").wait_for()
 
 
-def test_who_writes_in_another_cell_while_it_plays_loses_nothing(stepper: Lesson):
+def test_typing_in_another_cell_while_it_plays_loses_nothing(stepper: Lesson):
     """Text goes into that cell, undo works there, and the pass meanwhile continues to its end."""
     pane, keys = pane_of(stepper), stepper.page.keyboard
     other = stepper.page.locator(".jp-CodeCell >> nth=1").locator(".cm-content")
