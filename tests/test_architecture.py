@@ -127,7 +127,7 @@ def test_no_file_of_tests_is_long():
     assert not found
 
 
-# ---------------------------------------------------------------- one description of what is needed
+# ---------------------------------------------------------------- dependencies are described once
 
 
 def test_environment_yml_has_the_names_and_bounds_of_pyproject():

@@ -33,7 +33,7 @@ def learner(tmp_path, monkeypatch):
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """What is handed in."""
+    """The folder of files handed in."""
     return tmp_path / "class"
 
 
@@ -58,7 +58,7 @@ def test_a_class_sees_its_common_wrong_answers_and_no_names(learner, folder, cap
 
 
 def test_each_part_of_an_answer_is_counted(learner, folder, capsys):
-    """Also the second and the third, for which the file has no cause; the same misconception in two answers is one line."""
+    """This includes parts for which the file has no cause; the same misconception in two answers is one line."""
     exercise = lessons.find_exercise("4.2")
     double = next(wrong.answer["double"] for wrong in exercise.wrong if "double" in wrong.answer)
     for name, answer in (("ada", {"thrice": 1, "mixed": 5.5}), ("ben", {"mixed": 5.5, "double": double})):

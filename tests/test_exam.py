@@ -332,7 +332,7 @@ def test_running_a_cell_again_changes_nothing():
 def test_a_restart_loses_nothing():
     Exam().step(1, graph()).pane.answers = [{"step": 1, "given": "2", "outcome": "right"}]
     Exam().answer(12, "a")
-    exam = Exam()  # of a new kernel
+    exam = Exam()  # as in a new kernel
     assert exam.step(1, graph()).answers == [{"step": 1, "given": "2", "outcome": "right"}]
     exam.answer(12)
     assert repr(exam.report()) == "1 of 3 right at once"

@@ -393,7 +393,7 @@ def test_where_the_system_lacks_a_library_it_says_what_to_install(here, monkeypa
 
 @pytest.mark.parametrize("direction", [None, "LR", "TB"])
 def test_saved_tensors_are_drawn_on_request(direction):
-    """Also where the picture is wider than a page: no other view shows it."""
+    """This holds even if the picture is wider than a page: no other view shows them."""
     x = minigrad.ones(2, 4, requires_grad=True)
     y = x
     for _ in range(6):

@@ -132,7 +132,7 @@ def test_the_files_of_the_front_end_join_to_one_module():
     assert joined.count("export default") == 1
     texts = [(FRONT / f"{name}.js").read_text(encoding="utf-8") for name in PROGRAM.split()]
     named = re.findall(r"^(?:export )?(?:const|function|class) (\w+)", "\n".join(texts), re.MULTILINE)
-    assert len(named) == len(set(named))  # in one module no two things have one name
+    assert len(named) == len(set(named))  # no two objects in a module have the same name
 
 
 @pytest.mark.parametrize("name", PROGRAM.split())

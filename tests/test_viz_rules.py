@@ -185,7 +185,7 @@ def test_a_card_says_the_mathematics_where_the_rule_is_the_call_of_a_helper():
     items = viz.draw(z, view="cards").picture.items
     shown_rules = [line.text for item in items for line in item.lines if line.css == "rule"]
     assert shown_rules == ["x: grad · 2 · x^(2 − 1)", "x ** 2: grad for every element"]
-    assert "power_self" in z.grad_fn.next_functions[0][0].rules["self"]  # what runs is still what rules says
+    assert "power_self" in z.grad_fn.next_functions[0][0].rules["self"]  # `rules` still gives what runs
 
 
 def test_the_code_is_the_nodes_own_where_it_has_rules():

@@ -100,7 +100,7 @@ def test_what_is_asked_is_shown_nowhere(browser: Browser, tmp_path: Path):
         expect(tip).to_contain_text("value")
         assert "grad\n" not in tip.inner_text()
         assert "?" in pane.column("Receives").inner_text()
-        assert "checked" not in pane.column("Rule").inner_text()  # it says what was measured
+        assert "checked" not in pane.column("Rule").inner_text()  # that text would say what was measured
 
 
 @pytest.mark.parametrize(

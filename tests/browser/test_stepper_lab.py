@@ -85,13 +85,13 @@ def test_play_reaches_the_end(stepper: Lesson):
     pane.button("Play").click()
     pane.at(5)
     assert pane.grads() == {"x": [12.0]}
-    # it is over: going back now does not start it again
+    # playing is over: going back does not start it again
     pane.button("Play").wait_for()
     pane.more("Playback speed", "1×")
     pane.press("Home", "ArrowRight")
     stepper.page.wait_for_timeout(1500)
     pane.at(1)
-    pane.button("Play").click()  # and it plays on from there
+    pane.button("Play").click()  # it plays on from there
     moved = stepper.page.locator(".mgv")
     expect(moved).not_to_have_attribute("data-step", "1")
     pane.press("ArrowLeft")  # until somebody steps
