@@ -79,7 +79,7 @@ def test_viz_knows_only_the_graph_protocol():
 
 
 def of_a_lesson(path: Path) -> set[str]:
-    """What a lesson imports."""
+    """The modules that a lesson imports."""
     cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     lines = [line for cell in cells for line in cell.splitlines() if not line.lstrip().startswith(("%", "!"))]
     return set(imported(ast.parse("\n".join(lines))))
@@ -93,7 +93,7 @@ def test_neither_lessons_nor_exercises_import_torch():
 
 
 def test_no_imports_go_in_a_circle():
-    """Including imports inside functions and for annotations only. A package's own `__init__` counts if it is used."""
+    """This includes imports inside functions and those for annotations only. A package's own `__init__` counts if it is used."""
     names = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in MODULES

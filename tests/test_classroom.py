@@ -76,7 +76,7 @@ def test_each_part_of_an_answer_is_counted(learner, folder, capsys):
 
 @pytest.mark.long
 def test_the_parts_are_those_that_are_wrong_for_every_listed_answer():
-    """For each exercise typed in parts: written to the file and read again."""
+    """Each exercise typed in parts: its answers are written to the file and read again."""
     from exercises.api import _as_written
     from exercises.judge import CORRECT, judge
 
@@ -102,7 +102,7 @@ def test_the_parts_are_those_that_are_wrong_for_every_listed_answer():
 
 
 def test_files_in_folders_and_what_cannot_be_read(learner, folder, capsys):
-    """A learning platform unpacks one folder per learner; an old hidden file; a byte order mark at the beginning."""
+    """One folder per learner, as a learning platform unpacks them; an old hidden file; a byte order mark at the beginning."""
     learner("ada")
     check("3.5", "c")
     text = (folder / "ada.json").read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ def lines_of(cell):
 
 @cache
 def run_all() -> tuple[dict, dict[str, set[str]]]:
-    """The variables after all cells of the exam have run, for tests that only read; and which are new after each cell."""
+    """The variables after all cells of the exam have run, for tests that only read; and the names that each cell adds."""
     space: dict = {}
     new: dict[str, set[str]] = {}
     for cell in EXAM.cells:

@@ -296,7 +296,7 @@ def test_stopped_at_any_moment_every_file_is_whole(project, tmp_path, monkeypatc
 
 
 def test_a_text_in_another_form_is_the_same_text():
-    """As editors save it: one string or lines, other metadata."""
+    """Editors save the same text as one string or as lines, and with other metadata."""
     notebook = nbformat.read(learners_copy.NOTEBOOKS / NAME, 4)
     text = clean(json.loads(nbformat.writes(notebook)))
     assert fingerprint(text) == fingerprint(nbformat.writes(nbformat.reads(text, 4)))

@@ -27,7 +27,7 @@ def failed(do: Callable[[Any], Any], t: Any) -> Failed:
 
 
 def code_of(place: Any) -> str:
-    """The line of source at a place, read again."""
+    """The source line at this place, read from the file."""
     assert place.file == __file__
     return linecache.getline(place.file, place.number).strip()
 

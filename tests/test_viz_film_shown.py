@@ -291,7 +291,7 @@ def test_a_gif_is_whole_pixels(mg, tmp_path: Path, count):
 
 
 def test_a_gif_shows_what_was_painted():
-    """Played as a browser plays it, each frame is the picture it was made of, except for small differences in colour."""
+    """Played as in a browser, each frame is the picture it was made from, except for small differences in colour."""
     rng = np.random.default_rng(0)
     table = np.array([[255, 255, 255], [8, 8, 8], [200, 80, 0], [32, 88, 168]], np.uint8)
     pictures = [np.zeros((40, 60), np.uint8)]

@@ -57,7 +57,7 @@ def test_a_kept_frame_is_what_the_stepper_records(t: Any, name: str):
 
 
 def test_the_last_frame_is_whole_whatever_came_after_it(t: Any):
-    """The optimizer has moved the leaves, clipping has written to .grad, zero_grad has filled it with zeros."""
+    """After the frame, the optimizer moves the leaves, clipping writes to .grad, and zero_grad fills it with zeros."""
 
     def trained(last: Any) -> tuple[Any, Any, Any]:
         t.manual_seed(0)

@@ -44,7 +44,7 @@ def test_a_module_that_is_used_twice_has_a_frame_for_each_call(t):
     frames = dict(viz.draw(z).picture.clusters)
     assert list(frames) == ["layer, call 1: Linear", "layer, call 2: Linear"]
     for items in frames.values():
-        # the leaves are shared, so they stand outside; tanh has no parameters
+        # the leaves are shared, so they are outside; tanh has no parameters
         assert {i.function.name for i in items} == {"TBackward0", "AddmmBackward0"}
 
 

@@ -249,12 +249,12 @@ WRITTEN = {
     "lgamma": "Γ", "cdf": "Φ", "pdf": "φ", "softplus": "softplus", "diag": r"diag\(", "conj": r"conj\b", "i0": "I₀",
     "i1": "I₁", "zeta": "ζ",
 }  # fmt: skip
-# formulas that say the same in two ways: a power by its logarithm, a scaled Bessel function, the density of a normal one
+# formulas that write the same thing in two ways: a power by its logarithm, a scaled Bessel function, the normal density
 OTHERWISE = "SpecialI0E SpecialI1E SpecialLogNdtr Igamma Igammac LinalgCholeskyEx Cholesky"
 
 
 def test_the_mathematics_names_the_functions_that_the_code_calls():
-    """``mean(grad)`` is not ``mean``, which a reader takes for the mean of the input; and no function is on one side only."""
+    """``mean(grad)`` is not ``mean``, which would be the mean of the input; no function is in only one of the two."""
     found = []
     for name, rule in RULES.items():
         for code, math in (
