@@ -93,7 +93,7 @@ def test_neither_lessons_nor_exercises_import_torch():
 
 
 def test_no_imports_go_in_a_circle():
-    """This includes imports inside functions and those for annotations only. A package's own `__init__` counts if it is used."""
+    """Imports inside functions and for annotations count, too. A package's own `__init__` counts if it is used."""
     names = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in MODULES
