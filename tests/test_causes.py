@@ -185,7 +185,7 @@ def test_the_wrong_method_of_a_class_is_reported(monkeypatch):
     assert judge(exercise, (wrong,)).cause == "The mistake is in `forward`. Everything else is right."
     wrong = exercise.answer("alpha * torch.relu(x) => torch.relu(x) / (2 + alpha) ;; (x > 0) => (x < 0)")
     cause = judge(exercise, (wrong,)).cause
-    assert "One is in `forward`" in cause and "pass it on where `x` is *positive*" in cause
+    assert "One is in `forward`" in cause and "pass `upstream` on where `x` is *positive*" in cause
 
 
 def test_what_a_class_prints_is_printed_no_more_often_than_by_a_right_one(monkeypatch, capsys):
