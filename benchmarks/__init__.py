@@ -1,4 +1,4 @@
-"""Measurements: minigrad and viz beside their peers, in one process, on one thread. `python -m benchmarks` prints all.
+"""Measurements: minigrad and viz compared with their peers, in one process, on one thread. `python -m benchmarks` prints all.
 
 May use PyTorch, HIPS autograd and micrograd, which nothing else in the project needs: the extra `benchmarks`.
 """

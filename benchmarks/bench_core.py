@@ -1,4 +1,4 @@
-"""minigrad beside PyTorch (eager, one thread), HIPS autograd, micrograd and bare NumPy, on the sizes of the lessons.
+"""minigrad against PyTorch (eager, one thread), HIPS autograd, micrograd and bare NumPy, on the sizes of the lessons.
 
 minigrad and PyTorch run the same function with a different module passed in. NumPy is what the arithmetic alone costs:
 forward and the derivatives written by hand, no graph. micrograd knows only scalars.
@@ -179,7 +179,7 @@ def bench_mlp() -> None:
         "NumPy": mlp_numpy(),
     }
     losses = {name: [float(step()) for _ in range(5)] for name, step in steps.items()}
-    for name, values in losses.items():  # they do the same work, or the times mean nothing
+    for name, values in losses.items():  # all do the same work; otherwise the times would mean nothing
         np.testing.assert_allclose(values, losses["torch"], rtol=1e-4, err_msg=name)
     title = f"training step of an MLP {'-'.join(map(str, WIDTHS))}, batch {BATCH}"
     print(compare(title, steps, peer="torch"), end="\n\n")

@@ -1,4 +1,4 @@
-"""What a frame of viz.film costs: a 12-layer MLP (60 edges), a backward pass with a frame, without one, and plain.
+"""The cost of a frame of viz.film in a 12-layer MLP (60 edges): a backward pass with a frame, without one, and without a film.
 
     .venv/bin/python -m benchmarks.bench_film
 

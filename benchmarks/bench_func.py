@@ -1,4 +1,4 @@
-"""minigrad.func beside torch.func: per-sample gradients, Jacobians, Hessians; an optimizer's step; a forward pass alone.
+"""minigrad.func against torch.func: per-sample gradients, Jacobians, Hessians; an optimizer's step; a forward pass alone.
 
 minigrad and PyTorch run the same function with a different module passed in, after both have given the same numbers.
 `main` returns a sentence for each limit in LIMITS that was not kept.
@@ -36,7 +36,7 @@ def func_of(T: ModuleType) -> ModuleType:
 
 
 def agree(ours: Callable, theirs: Callable) -> None:
-    """They do the same work, or the times mean nothing."""
+    """Raise AssertionError unless both do the same work: otherwise the times would mean nothing."""
     flatten = importlib.import_module("minigrad.func.trees").flattened
     for a, b in zip(flatten(ours())[0], flatten(theirs())[0], strict=True):
         np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-3, atol=1e-4)

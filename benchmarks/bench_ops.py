@@ -1,4 +1,4 @@
-"""Every operation, forward and backward into the leaves, at 4 and at 32 x 64 elements: minigrad beside PyTorch, worst first.
+"""Every operation, forward and backward into the leaves, at 4 and at 32 x 64 elements: minigrad against PyTorch, worst first.
 
 To measure an operation, add it to the list. `.venv/bin/python -m benchmarks.bench_ops gather scatter` measures those whose text
 has one of these words.

@@ -1,4 +1,4 @@
-"""The first picture of a PyTorch model, beside torchviz and torchlens, for 30 to 3,000 nodes.
+"""The first picture of a PyTorch model, against torchviz and torchlens, for 30 to 3,000 nodes.
 
 viz: `viz.draw(loss).svg`, by default (large models folded), and `view="functions", fold=False`, every node. torchviz:
 `make_dot`, laid out by the same Graphviz, since its own needs the program `dot`. torchlens: `trace(model, x)` alone, which
@@ -36,7 +36,7 @@ def contenders(layers: int) -> dict[str, Callable[[], object]]:
 
     def drawn_by_torchviz() -> bytes:
         source = torchviz.make_dot(loss, params=parameters).source
-        return render(source, "svg", PATIENCE, here=6 * layers <= IN_PROCESS)  # as viz has it
+        return render(source, "svg", PATIENCE, here=6 * layers <= IN_PROCESS)  # as viz does it
 
     def drawn(**options: object) -> str:
         laid_out.cache_clear()

@@ -61,7 +61,7 @@ def chain_micrograd(size: int) -> None:
     y.backward()
 
 
-CONTENDERS: dict[str, tuple[Callable[[int], None], int]] = {  # what to run, and up to which size
+CONTENDERS: dict[str, tuple[Callable[[int], None], int]] = {  # what to run, and the largest size
     "minigrad": (chain(minigrad), 1_000_000),
     "torch": (chain(torch), 1_000_000),
     "autograd": (chain_autograd, 100_000),

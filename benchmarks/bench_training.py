@@ -1,9 +1,9 @@
-"""What people wait for: training steps, a second backward pass, the operations of a lesson; minigrad beside PyTorch (eager,
+"""What people wait for: training steps, a second backward pass, the operations of a lesson; minigrad against PyTorch (eager,
 one thread).
 
 A chain of 1,000 additions, a perceptron updated by hand, one with Adam, a recurrent net of 50 steps; a derivative of a
-derivative; then single operations on small tensors, recorded. Both libraries run the same function with a different module
-passed in, in turns, in one process. `main` returns a sentence for each limit that was not kept.
+derivative; then single operations on small tensors, recorded. Both libraries take turns in one process and run the same
+function with a different module passed in. `main` returns a sentence for each limit that was not kept.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Large graphs: how long `viz.draw` takes to show 1,000, 10,000 and 100,000 nodes, beside torchviz on the same graphs;
+"""Large graphs: how long `viz.draw` takes to show 1,000, 10,000 and 100,000 nodes, against torchviz on the same graphs;
 and the pane of `viz.step` on PyTorch nets of 30, 300 and 3,000 nodes: the size of its page, a step through it in the
 browser (folded, with every leaf on show, and unfolded), and the first picture in JupyterLab.
 

@@ -115,7 +115,7 @@ class TensorBase:
         return self._array.tolist()
 
     def numpy(self, *, force: bool = False) -> ndarray:
-        """The values as a NumPy array that shares memory. Refused for a tensor that requires grad, unless `force`."""
+        """The values as a NumPy array that shares memory. Refused in grad mode if the tensor requires grad, unless `force`."""
         check(force or not (self._requires_grad and local.grad), messages.NUMPY)
         return self._array
 

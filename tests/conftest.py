@@ -111,7 +111,7 @@ def _what_was_there_before_is_no_garbage() -> None:
 
 def _fail_a_skip_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
     if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
-        _, _, reason = report.longrepr  # of a skip: file, line, reason
+        _, _, reason = report.longrepr  # for a skip: file, line, reason
         report.outcome = "failed"
         report.longrepr = f"CI is set, so nothing may be skipped, but this was: {reason}"
 

@@ -425,7 +425,7 @@ def labels_shifted_by_one_example(t: Any) -> viz.Film:
 
 @ill("large")
 def layer_initialised_in_the_loop(t: Any) -> viz.Film:
-    """What it has learned is thrown away after every step; the loss goes up and down."""
+    """The layer loses what it has learned after every step; the loss goes up and down."""
     (x, y), model, film = blobs(t), mlp(t, 8, 16, 4), viz.film()
     optimizer = t.optim.Adam(model.parameters(), lr=1e-2)
     for _ in range(40):

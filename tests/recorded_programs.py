@@ -264,7 +264,7 @@ def dispatched(t: Any) -> Any:
 
 
 def counted(t: Any) -> Any:
-    """The same for a mode that sees every function, while gradients are recorded and flow."""
+    """The same with a second mode that sees every function, during a forward and a backward pass."""
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
 

@@ -47,7 +47,7 @@ def test_a_row_is_a_line_and_its_code_is_what_a_learner_would_hand_over(monkeypa
     assert built_in is print and second(1, [1, 2, 3]) == [1, 3]
 
 
-def test_of_several_parts_those_that_are_named_are_wrong(monkeypatch):
+def test_an_answer_of_several_parts_is_read_by_name_or_in_order(monkeypatch):
     table = reader(monkeypatch, names=("dy_du", "dy_dx"))
     assert table.answer(Row(1, "dy_du = 75; dy_dx = None", "")) == {"dy_du": 75, "dy_dx": None}
     assert table.answer(Row(1, "4.0, 75.0", "")) == (4.0, 75.0)
@@ -137,7 +137,7 @@ def test_a_change_that_cannot_be_made_is_reported_with_exercise_and_line(monkeyp
     assert "a_lesson.py, line 1, exercise 3.1" in str(error.value) and message in str(error.value)
 
 
-def test_an_arrow_in_a_text_is_no_change(monkeypatch):
+def test_an_arrow_in_a_text_is_not_a_change(monkeypatch):
     table = reader(monkeypatch, names=("order",))
     assert table.answer(Row(1, '"D => E"', "")) == "D => E"
 

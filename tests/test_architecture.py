@@ -79,7 +79,7 @@ def test_viz_knows_only_the_graph_protocol():
 
 
 def of_a_lesson(path: Path) -> set[str]:
-    """What a lesson imports."""
+    """The modules that a lesson imports."""
     cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     lines = [line for cell in cells for line in cell.splitlines() if not line.lstrip().startswith(("%", "!"))]
     return set(imported(ast.parse("\n".join(lines))))
@@ -93,7 +93,7 @@ def test_neither_lessons_nor_exercises_import_torch():
 
 
 def test_no_imports_go_in_a_circle():
-    """Including imports inside functions and for annotations only. A package's own `__init__` counts if it is used."""
+    """Imports inside functions and for annotations count, too. A package's own `__init__` counts if it is used."""
     names = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in MODULES
@@ -127,7 +127,7 @@ def test_no_file_of_tests_is_long():
     assert not found
 
 
-# ---------------------------------------------------------------- one description of what is needed
+# ---------------------------------------------------------------- dependencies are described once
 
 
 def test_environment_yml_has_the_names_and_bounds_of_pyproject():

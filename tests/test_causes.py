@@ -62,7 +62,7 @@ def test_a_class_is_unchanged_after_its_methods_have_been_changed():
     assert Doubled().twice(4) == 12
 
 
-def test_of_a_very_short_function_two_changes_are_tried():
+def test_two_changes_are_tried_in_a_very_short_function():
     def wrong(a, b):
         return a / b
 
@@ -178,14 +178,14 @@ def test_two_listed_mistakes_made_at_once_get_both_replies(key, one, other, monk
     assert both.startswith("Two things are wrong.") and all(reply in both for reply in message)
 
 
-def test_of_a_class_with_a_wrong_method_it_is_reported_which_one(monkeypatch):
+def test_the_wrong_method_of_a_class_is_reported(monkeypatch):
     monkeypatch.setattr("exercises.judge.SEARCH", (0.0, 0.0))
     exercise = lessons.find_exercise("12.1")
     wrong = exercise.answer("alpha * torch.relu(x) => 5 + torch.relu(x) / (2 + alpha * alpha)")
     assert judge(exercise, (wrong,)).cause == "The mistake is in `forward`. Everything else is right."
     wrong = exercise.answer("alpha * torch.relu(x) => torch.relu(x) / (2 + alpha) ;; (x > 0) => (x < 0)")
     cause = judge(exercise, (wrong,)).cause
-    assert "One is in `forward`" in cause and "pass it on where `x` is *positive*" in cause
+    assert "One is in `forward`" in cause and "pass `upstream` on where `x` is *positive*" in cause
 
 
 def test_what_a_class_prints_is_printed_no_more_often_than_by_a_right_one(monkeypatch, capsys):

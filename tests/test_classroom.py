@@ -33,7 +33,7 @@ def learner(tmp_path, monkeypatch):
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """What is handed in."""
+    """The folder of files handed in."""
     return tmp_path / "class"
 
 
@@ -58,7 +58,7 @@ def test_a_class_sees_its_common_wrong_answers_and_no_names(learner, folder, cap
 
 
 def test_each_part_of_an_answer_is_counted(learner, folder, capsys):
-    """Also the second and the third, for which the file has no cause; the same misconception in two answers is one line."""
+    """This includes parts for which the file has no cause; the same misconception in two answers is one line."""
     exercise = lessons.find_exercise("4.2")
     double = next(wrong.answer["double"] for wrong in exercise.wrong if "double" in wrong.answer)
     for name, answer in (("ada", {"thrice": 1, "mixed": 5.5}), ("ben", {"mixed": 5.5, "double": double})):
@@ -76,7 +76,7 @@ def test_each_part_of_an_answer_is_counted(learner, folder, capsys):
 
 @pytest.mark.long
 def test_the_parts_are_those_that_are_wrong_for_every_listed_answer():
-    """For each exercise typed in parts: written to the file and read again."""
+    """Each exercise typed in parts: its answers are written to the file and read again."""
     from exercises.api import _as_written
     from exercises.judge import CORRECT, judge
 
@@ -102,7 +102,7 @@ def test_the_parts_are_those_that_are_wrong_for_every_listed_answer():
 
 
 def test_files_in_folders_and_what_cannot_be_read(learner, folder, capsys):
-    """A learning platform unpacks one folder per learner; an old hidden file; a byte order mark at the beginning."""
+    """One folder per learner, as a learning platform unpacks them; an old hidden file; a byte order mark at the beginning."""
     learner("ada")
     check("3.5", "c")
     text = (folder / "ada.json").read_text(encoding="utf-8")
@@ -275,7 +275,7 @@ def test_an_exam_beside_the_progress_of_somebody_else_is_another_learner(learner
     assert [one.name for one in classroom.read(folder)[0]] == ["group", "group/ben"]
 
 
-def test_of_two_files_of_one_learner_each_fact_counts_once(learner, folder):
+def test_each_fact_in_two_files_of_one_learner_counts_once(learner, folder):
     learner("../home")
     check("3.1", 7)
     predict("4.a", 5)
@@ -331,7 +331,7 @@ def test_solutions_can_be_closed(monkeypatch):
     assert solution("3.1").text == opened
 
 
-def test_of_code_the_report_says_what_was_seen(learner, folder, capsys):
+def test_for_code_the_report_says_what_was_seen(learner, folder, capsys):
     learner("ada")
     check("3.1", lambda upstream, x: upstream * x * 17.5)  # no known mistake
     page = page_of(folder, capsys)

@@ -118,7 +118,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_commands_name_what_is_there_and_the_python_they_need():
-    """`.venv/bin/python -m MODULE` and `.venv/bin/python FILE`, wherever a page names one."""
+    """This covers `.venv/bin/python -m MODULE` and `.venv/bin/python FILE`, wherever a page names one."""
     root, found = DOCS.parent, []
     pages = [
         *root.glob("*.md"),

@@ -38,7 +38,7 @@ def lines_of(cell):
 
 @cache
 def run_all() -> tuple[dict, dict[str, set[str]]]:
-    """The variables after all cells of the exam have run, for tests that only read; and which are new after each cell."""
+    """The variables after all cells of the exam have run, for tests that only read; and the names that each cell adds."""
     space: dict = {}
     new: dict[str, set[str]] = {}
     for cell in EXAM.cells:
@@ -265,7 +265,7 @@ def test_each_letter_of_a_question_is_in_the_text_and_has_its_own_reply(number, 
 
 
 @pytest.mark.parametrize("given", [..., 7, "z", "", None, object(), [1, 2], "ab"])
-def test_what_is_no_letter_is_not_counted(given, progress):
+def test_an_answer_that_is_not_a_letter_is_not_counted(given, progress):
     exam = Exam()
     card = exam.answer(11, given)
     assert card.state == "not yet" and "letter" in card.text
@@ -332,7 +332,7 @@ def test_running_a_cell_again_changes_nothing():
 def test_a_restart_loses_nothing():
     Exam().step(1, graph()).pane.answers = [{"step": 1, "given": "2", "outcome": "right"}]
     Exam().answer(12, "a")
-    exam = Exam()  # of a new kernel
+    exam = Exam()  # as in a new kernel
     assert exam.step(1, graph()).answers == [{"step": 1, "given": "2", "outcome": "right"}]
     exam.answer(12)
     assert repr(exam.report()) == "1 of 3 right at once"

@@ -285,7 +285,7 @@ def test_a_reply_does_not_reveal_that_the_answer_is_none():
         ("8.2", {"block": [1, 2]}, say("one number")),
     ],
 )
-def test_what_is_no_answer_at_all_gets_a_reply_without_naming_an_axis(key, answer, expected_reply):
+def test_something_that_is_not_an_answer_gets_a_reply_without_naming_an_axis(key, answer, expected_reply):
     said = words_of(key, answer)
     assert expected_reply in said and "a sum" not in said and "Opaque" not in said
 

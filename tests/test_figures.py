@@ -105,5 +105,5 @@ def test_each_figure_of_a_lesson_is_shown_so(path):
         size, packed = re.search(r'alt="Plot: [^"]+" width="(\d+)".*base64,([^"]*)"', plot).groups()
         svg = base64.b64decode(packed).decode()
         assert 200 < int(size) < 900 and figures.STYLE in svg
-        default = {"#1f77b4", "#ff7f0e", "#2ca02c"}  # of matplotlib: they do not follow into a dark theme
+        default = {"#1f77b4", "#ff7f0e", "#2ca02c"}  # matplotlib's, which do not follow a theme
         assert not default & colours(svg)

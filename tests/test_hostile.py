@@ -302,7 +302,7 @@ def test_ctrl_c_at_every_line_leaves_no_hook_behind(name):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_after_any_line_leaves_no_recording_behind(monkeypatch):
-    """Also after the last one, where Python has left the block but not yet called the recording's `__exit__`."""
+    """This includes the last line, after which Python has left the block but not yet called the recording's `__exit__`."""
     methods, before, recording = dict(vars(torch.Tensor)), sys.gettrace(), type(viz.record())
     looks, at, stopped = recording._after_line, 0, True
     while stopped:

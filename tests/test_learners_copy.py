@@ -124,7 +124,7 @@ def test_a_second_time_nothing_changes(project, tmp_path):
 
 
 def test_a_copy_nobody_has_written_in_is_updated_silently(project, tmp_path):
-    """Also one that was run: JupyterLab adds outputs, counts, metadata, and an empty cell at the end."""
+    """A copy that was only run counts as unwritten: JupyterLab adds outputs, counts, metadata, and an empty cell at the end."""
     mine = tmp_path / "mine"
     refresh(mine, project)
     ran = nbformat.read(mine / NAME, 4)
@@ -155,7 +155,7 @@ def test_what_a_learner_has_written_stays_and_the_new_lesson_comes_beside_it(pro
     assert source(mine / NAME) == "# mine" and source(mine / NEW) == "# 3. Better"
     assert refresh(mine, project) == [], "said once"
 
-    change(project / NAME, "# 3. Better still")  # the one beside it was not touched
+    change(project / NAME, "# 3. Better still")  # the new lesson next to it was not touched
     (line,) = refresh(mine, project)
     assert NEW in line and source(mine / NEW) == "# 3. Better still"
     change(mine / NEW, "# mine too")
@@ -296,7 +296,7 @@ def test_stopped_at_any_moment_every_file_is_whole(project, tmp_path, monkeypatc
 
 
 def test_a_text_in_another_form_is_the_same_text():
-    """As editors save it: one string or lines, other metadata."""
+    """Editors save the same text as one string or as lines, and with other metadata."""
     notebook = nbformat.read(learners_copy.NOTEBOOKS / NAME, 4)
     text = clean(json.loads(nbformat.writes(notebook)))
     assert fingerprint(text) == fingerprint(nbformat.writes(nbformat.reads(text, 4)))

@@ -16,7 +16,7 @@ PARTS = {"msub": 2, "msup": 2, "mover": 2, "munder": 2, "mfrac": 2, "msubsup": 3
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda p: p.stem)
 def test_every_formula_of_a_lesson_converts(path):
-    """And each script, fraction or accent has as many parts as MathML gives it: with more, it is drawn as something else."""
+    """Each script, fraction or accent has the number of parts that MathML requires; with more, it would be drawn wrongly."""
     for cell in nbformat.read(path, 4).cells:
         if cell.cell_type == "markdown":
             page = formulas_to_mathml(cell.source)

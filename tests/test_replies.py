@@ -30,7 +30,7 @@ from tests.exercise_helpers import EXERCISES, advice, emptying, raising, recursi
 # minigrad warns of what these answers do
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-# what is said
+# the text of the replies
 
 
 def test_a_stub_is_not_yet():

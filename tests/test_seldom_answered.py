@@ -18,7 +18,7 @@ def own_progress(tmp_path, monkeypatch):
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
 
 
-def test_a_nan_that_was_there_before_is_no_change():
+def test_a_nan_that_was_there_before_is_not_a_change():
     x = torch.tensor([float("nan"), 2.0], requires_grad=True)
     x.grad = torch.tensor([1.0, float("nan")])
     with unchanged(x=x):

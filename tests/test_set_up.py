@@ -113,7 +113,7 @@ def test_the_set_up_is_readable_for_an_old_python():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks where pyenv and Debian put it")
 def test_python_2_7_gets_a_sentence():
-    """If it is installed; otherwise the test above must suffice."""
+    """Run only if Python 2.7 is installed; otherwise the test above must suffice."""
     for python in [*Path.home().glob(".pyenv/versions/2.7*/bin/python"), Path("/usr/bin/python2.7")]:
         if python.exists():
             done = subprocess.run([python, "tools/set_up.py"], cwd=ROOT, capture_output=True, text=True)
@@ -314,7 +314,7 @@ def test_a_port_that_is_in_use():
 
 
 @pytest.mark.parametrize("port", ["", "eight", "80", "70000", "-1"])
-def test_a_port_that_is_none(port):
+def test_a_port_that_is_not_valid(port):
     with pytest.raises(SystemExit, match="PORT must be a number from 1024 to 65535"):
         lessons.port_number(port)
 

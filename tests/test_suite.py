@@ -133,7 +133,7 @@ def test_all_boxes_of_the_map_are_inside_with_the_same_margin():
     assert top == height - bottom - suite.HEIGHT == suite.MARGIN
 
 
-def test_who_has_solved_something_sees_it_on_the_map():
+def test_the_map_shows_what_has_been_solved():
     lesson = EVERY[0]
     assert " solved" not in suite.map_svg(EVERY)
     assert f"2 of {len(lesson.exercises)} solved" in suite.map_svg(EVERY, solved=lesson.exercises[:2])
@@ -254,7 +254,7 @@ def test_the_site_has_a_page_for_each_and_links_that_lead_somewhere(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("path", BY_NUMBER.values(), ids=lambda path: path.stem)
 def test_on_the_site_a_folded_cell_is_folded_too(path):
-    """And no other: the code is there, behind its first line."""
+    """No other cell is folded, and the code of a folded one is there, behind its first line."""
     cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     folded = [cell for cell in cells if cell.metadata.get("jupyter", {}).get("source_hidden")]
     parts = re.findall(r'<div class="code"><details><summary><code>(.*?)</code>', site.lesson_body(cells))
@@ -269,7 +269,7 @@ def test_the_site_shows_no_progress_bar_that_has_not_moved():
 
 
 def test_a_link_to_the_site_shows_a_picture_with_its_size(monkeypatch):
-    """Only where the site's address is known: a preview needs an absolute one."""
+    """This needs the site's address: the picture of a preview must have an absolute one."""
     assert "og:image" not in site.page_of("index", "Lessons", "")
     monkeypatch.setattr(site, "ADDRESS", "https://someone.example/lessons/")
     page = site.page_of("index", "Lessons", "")

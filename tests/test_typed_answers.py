@@ -90,7 +90,7 @@ console.log(JSON.stringify({ found, said }));
 
 @pytest.fixture(scope="module")
 def javascript() -> dict[str, list[str]]:
-    """What the browser's reader makes of the table, run by Node."""
+    """The table as read by the browser's reader, run by Node."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node is not installed: the browser's tests read typed answers as well")

@@ -47,7 +47,7 @@ def wrong_engine(x: float, mode: str) -> float:
     """The gradient of x in the diamond, by hand in the engine's order (c, b, a, y), with one mistake."""
     parts_of_y = [2.0, 1.0]  # from b, then from a
     if mode == "overwrite":
-        return parts_of_y[-1] * x  # and the second half of 2x overwrites the first
+        return parts_of_y[-1] * x  # the second half of 2x also overwrites the first
     if mode == "early":
         return parts_of_y[0] * 2 * x
     return (parts_of_y[0] + sum(parts_of_y)) * 2 * x  # fires for each part, with the sum so far
@@ -76,7 +76,7 @@ def test_the_gradient_of_a_leaf_that_fired_before_is_recognised_and_none_that_is
     (first, second), (of_first, of_second) = replies, ((21.0, -7.0), (14.0, 35.0))
     assert second[of_first] == "That is x.grad, of another leaf." and of_second not in first
     last = list(asked((x * w).sum(), names={"x": x, "w": w}).values())[-1]
-    assert {tuple(m["values"]): m["cause"] for m in last["mistakes"]}[3.0, -1.0] == "the value"  # and x.grad
+    assert {tuple(m["values"]): m["cause"] for m in last["mistakes"]}[3.0, -1.0] == "the value"  # also x.grad
 
 
 def test_what_is_passed_on_is_multiplied_only_where_the_rule_multiplies():

@@ -53,7 +53,7 @@ def test_a_wrong_gradient_is_found(torch):
         @staticmethod
         def backward(ctx, grad):
             (x,) = ctx.saved_tensors
-            return grad * x.sin()  # it should be the cosine
+            return grad * x.sin()  # this should be the cosine
 
     x = torch.tensor([0.5, 1.0], requires_grad=True)
     y = Wrong.apply(x)

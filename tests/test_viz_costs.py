@@ -85,7 +85,7 @@ INPUTS = {"cnn": (3, 1, 8, 8), "attention": (2, 6, 8), "lstm": (7, 2, 5)}
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_of_layers_that_people_use_as_well(torch, name):
+def test_the_same_holds_for_layers_that_people_use(torch, name):
     def make() -> tuple[Any, Any]:
         if name == "mlp":
             return mlp(torch)
@@ -100,7 +100,7 @@ def test_of_layers_that_people_use_as_well(torch, name):
 
 def test_what_two_nodes_keep_together_is_counted_once(t):
     x = t.ones(10, requires_grad=True)
-    y = x.exp()  # keeps its result, which the product saves as well
+    y = x.exp()  # exp keeps its result, which the product saves as well
     found = viz.costs((y * y).sum())
     kept = {cost.kind: cost.kept for cost in found.nodes.values()}
     assert kept == {"ExpBackward0": 40, "MulBackward0": 40, "SumBackward0": 0}

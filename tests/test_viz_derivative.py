@@ -16,7 +16,7 @@ def net(t, *sizes):
 
 
 def slope(t, y, x):
-    """In a separate function, so that no line of the caller shows the differentiation."""
+    """The derivative, in a separate function so that no line of the caller shows the differentiation."""
     return t.autograd.grad(y.sum(), x, create_graph=True)[0]
 
 

@@ -16,7 +16,7 @@ from viz.picture.views import VIEWS
 from .viz_gallery import GALLERY
 
 PROGRAMS = GALLERY | OWN
-FORWARD = {"flow", "forward"}  # all other arrows go back, or stay beside what they are about
+FORWARD = {"flow", "forward"}  # all other arrows go back, or connect an item to what is next to it
 
 
 def against(picture) -> list[str]:
@@ -39,7 +39,7 @@ def test_values_flow_to_the_right_or_down_in_every_picture(name):
     for view in VIEWS if len(graph) <= DETAIL else ():
         pictures += pictures_of(graph, view)
     assert {p.direction for p in pictures} <= {"LR", "TB"}
-    assert not any(p.saved for p in pictures)  # that is asked for
+    assert not any(p.saved for p in pictures)  # saved tensors are drawn only on request
     for picture in pictures:
         assert not against(picture), (picture.view, picture.direction)
 

@@ -220,7 +220,7 @@ def test_cards_overlap_nowhere():
 
 
 def your_own_function(t):
-    """Lesson 12: an arrow passed under a label, where Graphviz has a choice."""
+    """Lesson 12: an arrow once passed under a label, where Graphviz has a choice."""
 
     class Square(t.autograd.Function):
         @staticmethod
@@ -249,7 +249,7 @@ def your_own_function(t):
 
 
 def nan_hunt(t):
-    """Lesson 14: an arrow had a kink."""
+    """Lesson 14: an arrow once had a kink."""
     s = t.tensor(3.0, requires_grad=True)
     u = s * 3
     v = u.sqrt()
@@ -289,7 +289,7 @@ def test_no_arrow_passes_under_a_label_or_over_a_caption_has_a_kink_or_is_far_fr
 
 @pytest.mark.parametrize("name", ["called_again", "source_example"])
 def test_the_background_of_a_label_matches_what_is_behind_it(name):
-    """In a module's frame on the frame's colour, light and dark, else on that of the page."""
+    """In a module's frame it has the frame's colour, light and dark; elsewhere that of the page."""
     tensors, names = DRAWN[name](minigrad)
     svg = ET.fromstring(viz.draw(tensors, view="functions", names=names).svg)
     groups = list(svg.iter(f"{SVG}g"))
@@ -381,7 +381,7 @@ def test_after_a_traced_pass_with_create_graph_the_gradient_is_of_the_second_fam
 
 @pytest.mark.parametrize("here", [True, False])
 def test_where_the_system_lacks_a_library_it_says_what_to_install(here, monkeypatch, tmp_path):
-    """pygraphviz carries Graphviz itself, but not what every Linux desktop has."""
+    """pygraphviz includes Graphviz itself, but not the libraries that every Linux desktop has."""
     broken = "raise ImportError('libgobject-2.0.so.0: cannot open shared object file')"
     (tmp_path / "pygraphviz.py").write_text(broken, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # for the child process
@@ -393,7 +393,7 @@ def test_where_the_system_lacks_a_library_it_says_what_to_install(here, monkeypa
 
 @pytest.mark.parametrize("direction", [None, "LR", "TB"])
 def test_saved_tensors_are_drawn_on_request(direction):
-    """Also where the picture is wider than a page: no other view shows it."""
+    """This holds even if the picture is wider than a page: no other view shows them."""
     x = minigrad.ones(2, 4, requires_grad=True)
     y = x
     for _ in range(6):

@@ -238,7 +238,7 @@ def test_a_cut_edge_that_is_not_there_any_more_is_reported():
     e.leaves["b"].grad.value = False
     assert "The edge a → b that was cut is not in this graph." in sentence(e)
     e.leaves["b"].grad.value = True
-    assert e.grads["b"] is None  # it came back, cut
+    assert e.grads["b"] is None  # the edge came back, still cut
 
 
 def test_edges_that_do_not_exist_are_refused_with_those_that_do():

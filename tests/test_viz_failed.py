@@ -27,7 +27,7 @@ def failed(do: Callable[[Any], Any], t: Any) -> Failed:
 
 
 def code_of(place: Any) -> str:
-    """The line of source at a place, read again."""
+    """The source line at this place, read from the file."""
     assert place.file == __file__
     return linecache.getline(place.file, place.number).strip()
 
@@ -307,7 +307,7 @@ def numbers_as_arguments(t):
         y.reshape(b * 2, x.size(0) + len(x.shape))
 
 
-def test_numbers_are_no_operands(t):
+def test_numbers_are_not_operands(t):
     failure = failed(numbers_as_arguments, t).failure
     assert [(o.text, o.shape) for o in failure.operands] == [("y", (3, 4))]
 
@@ -353,7 +353,7 @@ def test_the_exception_is_the_one_that_the_program_raises_without_a_recording(t,
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
-def test_what_is_no_error_passes_in_silence(kind):
+def test_what_is_not_an_error_passes_silently(kind):
     x, before = minigrad.tensor(2.0, requires_grad=True), viz.failure()
     error = kind()
     with pytest.raises(kind) as raised, viz.record() as recording:
@@ -387,7 +387,7 @@ def test_a_recording_in_a_recording_leaves_both_with_what_failed(t):
     assert outer.failure.failure.title == inner.failure.failure.title
 
 
-def test_an_error_that_the_block_itself_catches_is_none(t):
+def test_an_error_that_the_block_itself_catches_is_not_reported(t):
     x = t.ones(3, requires_grad=True)
     with viz.record() as recording:
         try:

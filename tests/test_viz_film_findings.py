@@ -146,7 +146,7 @@ def test_the_norm_of_a_leaf_is_taken_where_its_numbers_are(t):
 
 
 def test_a_parameter_with_two_names_is_missed_once(t):
-    """The optimizer's list gives one name, a list of modules another."""
+    """The optimizer's list gives it one name, a list of modules another."""
     first, last, film = t.nn.Linear(3, 2), t.nn.Linear(2, 1), viz.film()
     model = t.nn.ModuleList([first, last])
     optimizer = t.optim.SGD(model.parameters(), lr=0.1)

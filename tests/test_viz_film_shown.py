@@ -105,7 +105,7 @@ def test_another_graph_is_another_scene_and_comes_back(t):
     assert len(payload([film])["films"][0]["scenes"]) == 3
 
 
-def test_of_many_graphs_the_most_frequent_are_laid_out(mg):
+def test_the_most_frequent_of_many_graphs_are_laid_out(mg):
     film, w = viz.film(), mg.tensor([1.0, 2.0], requires_grad=True)
     for length in [*range(30), *range(25, 30)]:
         y = w * 2
@@ -291,7 +291,7 @@ def test_a_gif_is_whole_pixels(mg, tmp_path: Path, count):
 
 
 def test_a_gif_shows_what_was_painted():
-    """Played as a browser plays it, each frame is the picture it was made of, except for small differences in colour."""
+    """Played as in a browser, each frame is the picture it was made from, except for small differences in colour."""
     rng = np.random.default_rng(0)
     table = np.array([[255, 255, 255], [8, 8, 8], [200, 80, 0], [32, 88, 168]], np.uint8)
     pictures = [np.zeros((40, 60), np.uint8)]

@@ -57,7 +57,7 @@ def test_a_kept_frame_is_what_the_stepper_records(t: Any, name: str):
 
 
 def test_the_last_frame_is_whole_whatever_came_after_it(t: Any):
-    """The optimizer has moved the leaves, clipping has written to .grad, zero_grad has filled it with zeros."""
+    """After the frame, the optimizer moves the leaves, clipping writes to .grad, and zero_grad fills it with zeros."""
 
     def trained(last: Any) -> tuple[Any, Any, Any]:
         t.manual_seed(0)
@@ -83,7 +83,7 @@ def test_the_last_frame_is_whole_whatever_came_after_it(t: Any):
     assert film.notes == []
 
 
-def test_of_passes_between_frames_the_last_frame_stays(t: Any):
+def test_passes_between_frames_leave_the_last_frame(t: Any):
     film = viz.film(every=4)
     train(t, film, 7)
     assert list(film._kept_passes()) == ["1"] and film.steps == [0, 4]

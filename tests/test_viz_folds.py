@@ -44,7 +44,7 @@ def test_a_module_that_is_used_twice_has_a_frame_for_each_call(t):
     frames = dict(viz.draw(z).picture.clusters)
     assert list(frames) == ["layer, call 1: Linear", "layer, call 2: Linear"]
     for items in frames.values():
-        # the leaves are shared, so they stand outside; tanh has no parameters
+        # the leaves are shared, so they are outside; tanh has no parameters
         assert {i.function.name for i in items} == {"TBackward0", "AddmmBackward0"}
 
 
@@ -71,7 +71,7 @@ def test_a_module_of_one_function_is_folded_with_its_parameters(t):
 
 
 def test_the_box_of_a_module_holds_everything_between_its_functions(t):
-    """tanh has no parameters: it is on the way from one function that reads a parameter of the module to another."""
+    """tanh has no parameters, but is on the path between two functions that read parameters of the module."""
 
     class Tied(t.nn.Module):
         def __init__(self):
@@ -144,7 +144,7 @@ def test_modules_that_are_called_often_are_folded_with_their_repeats(t):
 
 
 def test_boxes_show_the_class_of_their_module(t):
-    """Without a recording: from the modules that the caller can name."""
+    """Without a recording, the class comes from the modules that the caller can name."""
     net = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.Tanh(), t.nn.Linear(3, 1))
     items = viz.draw(net(t.ones(1, 2)).sum(), fold=True).picture.items
     second_lines = {i.name: i.lines[1].text.split(":")[0] for i in items if i.kind == "fold"}
@@ -199,7 +199,7 @@ def test_detach_is_a_cut_from_what_it_was_called_on(t, view, recorded):
     assert [s.reason for s in sent] == ["cut: h.detach() was detached from h"]
 
 
-def test_what_only_looks_like_a_detached_tensor_is_none(t):
+def test_what_only_looks_like_a_detached_tensor_is_not_taken_for_one(t):
     x = t.tensor([1.0, 2.0], requires_grad=True)
     h = x * 2
     same = t.tensor([2.0, 4.0])  # the same numbers elsewhere

@@ -62,7 +62,7 @@ def test_values_flow_one_way_and_gradients_the_other(name, direction):
         assert (tip is None) == link.headless
 
 
-AROUND = {  # a value that is used again, after others have been made of it
+AROUND = {  # programs that use a value again after computing others from it
     "once": lambda x: (x * 3).sqrt() ** 2 + x * 3,
     "beside two": lambda x: ((u := x * 3).exp().sin() * 2 + u).mean(),
     "from the start": lambda x: (x.exp().sin().tanh() * x + x.cos()).sum(),

@@ -317,7 +317,7 @@ def transformer(torch):
 
 
 def functional(torch):
-    """No module anywhere, and no two steps alike."""
+    """A model without modules, in which no two steps are alike."""
     x = torch.randn(2, 6)
     for k in range(60):
         w = torch.randn(6, 6, requires_grad=True)

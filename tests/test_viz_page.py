@@ -113,7 +113,7 @@ def test_numbers_keep_what_float32_carries_and_are_not_sent_twice():
 
 
 def test_every_array_is_sent_once():
-    """A gradient goes along an edge, is received, added and stored: the same numbers, said once."""
+    """A gradient goes along an edge, is received, added and stored: the same numbers, sent once."""
     data = recorded()
     sent = shared(data)
     written = [json.dumps(a) for a in sent["arrays"]]
@@ -152,7 +152,7 @@ def test_a_page_of_3_000_nodes_stays_below_800_kilobytes():
 
 
 def test_a_long_net_is_a_column_and_its_page_stays_small():
-    """Its transposed weights are beside the main path; no layer moves further to the side than the one before."""
+    """Its transposed weights are beside the main path; no layer is further to the side than the one before it."""
     layers = [m for _ in range(100) for m in (mg.nn.Linear(4, 4), mg.nn.Tanh())]
     data = payload(mg.nn.Sequential(*layers)(mg.randn(2, 4)).pow(2).mean(), check=False, fold=False)
     pictures = [data, *data["pictures"]]

@@ -245,7 +245,7 @@ def test_what_must_be_too_wide_is_not_laid_out_and_every_form_once(monkeypatch):
 
 
 @pytest.mark.parametrize("count", [2, 4, 5])
-def test_of_the_parts_of_a_total_that_a_hook_changed_four_are_listed(t, count):
+def test_four_parts_of_a_total_that_a_hook_changed_are_listed(t, count):
     x = t.tensor(1.0, requires_grad=True)
     y = x * 1
     y.register_hook(lambda grad: grad * 0)

@@ -191,7 +191,7 @@ def test_an_engine_that_fires_a_node_twice_is_shown_as_it_is():
 
 
 def by_engine(run, monkeypatch):
-    """The sentences of a pass through the diamond 3 * x * x + 1, x = 2, whose right gradient is 12, executed by `run`."""
+    """The sentences of a pass through the diamond 3 * x * x + 1, x = 2, whose correct gradient is 12, executed by `run`."""
     monkeypatch.setattr(tiny_engine.Tensor, "backward", lambda self: run(self.grad_fn, np.ones(self.shape)))
     x = tiny_engine.Tensor(2.0, requires_grad=True)
     x.grad = np.array(100.0)

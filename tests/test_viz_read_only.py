@@ -18,7 +18,7 @@ from tests import recorded_programs
 def outcome(program: Callable, t: Any) -> Any:
     try:
         return plain(program(t))
-    except Exception as error:  # what is compared is whatever the program raises
+    except Exception as error:  # whatever the program raises is compared
         return type(error).__name__, str(error).split("\n")[0]
 
 
@@ -50,7 +50,7 @@ def test_a_recording_changes_nothing(request, name, framework):
         recorded = outcome(program, t)
     assert recorded == alone
     assert {str(w.message) for w in warned} <= known
-    assert {n: t.Tensor.__dict__.get(n) for n in before} == before  # and leaves nothing behind
+    assert {n: t.Tensor.__dict__.get(n) for n in before} == before  # the recording leaves nothing behind
 
 
 def test_an_exception_leaves_the_block_as_it_would(request):

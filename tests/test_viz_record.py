@@ -90,7 +90,7 @@ def test_the_forward_pass_is_shown_op_by_op(t):
 
 @pytest.mark.filterwarnings(
     "ignore:`torch.jit.script`:DeprecationWarning"
-)  # torch's own, when forward mode is first used
+)  # PyTorch warns when forward mode is first used
 def test_tracing_ends_with_the_block_even_when_it_raises(t):
     before = sys.gettrace()
     with pytest.raises(ZeroDivisionError), viz.record():

@@ -51,7 +51,7 @@ def code(path: Path) -> int:
     if path.suffix == ".js":
         return sum(bool(re.match(r"\s*(?!//|/\*|\s)", line)) for line in text.splitlines() if line.strip())
     held: set[int] = set()
-    begins = True  # a string that begins a statement, and is all of it, is a docstring
+    begins = True  # a string that is a whole statement is a docstring
     tokens = [t for t in generate_tokens(StringIO(text).readline) if t.type not in (COMMENT, NL)]
     for token, after in pairwise(tokens):
         if token.type in (INDENT, DEDENT, NEWLINE):
@@ -82,7 +82,7 @@ def test_code_is_counted_without_blank_lines_comments_and_docstrings(tmp_path):
 
 def test_it_stays_as_short_as_it_was():
     assert lines(path for path in MODULES if VIZ / "films" not in path.parents) <= 10_175
-    # the mathematics of all that PyTorch differentiates, a line for each kind of node
+    # the mathematics of everything that PyTorch differentiates, one line per kind of node
     assert lines([VIZ / "read" / "rules.txt"]) <= 283
     assert lines(FRONT.iterdir()) <= 3_281
     assert lines((VIZ / "films").glob("*.py")) <= 2_970
@@ -132,7 +132,7 @@ def test_the_files_of_the_front_end_join_to_one_module():
     assert joined.count("export default") == 1
     texts = [(FRONT / f"{name}.js").read_text(encoding="utf-8") for name in PROGRAM.split()]
     named = re.findall(r"^(?:export )?(?:const|function|class) (\w+)", "\n".join(texts), re.MULTILINE)
-    assert len(named) == len(set(named))  # in one module no two things have one name
+    assert len(named) == len(set(named))  # no two objects in a module have the same name
 
 
 @pytest.mark.parametrize("name", PROGRAM.split())

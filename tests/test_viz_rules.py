@@ -185,7 +185,7 @@ def test_a_card_says_the_mathematics_where_the_rule_is_the_call_of_a_helper():
     items = viz.draw(z, view="cards").picture.items
     shown_rules = [line.text for item in items for line in item.lines if line.css == "rule"]
     assert shown_rules == ["x: grad · 2 · x^(2 − 1)", "x ** 2: grad for every element"]
-    assert "power_self" in z.grad_fn.next_functions[0][0].rules["self"]  # what runs is still what rules says
+    assert "power_self" in z.grad_fn.next_functions[0][0].rules["self"]  # `rules` still gives what runs
 
 
 def test_the_code_is_the_nodes_own_where_it_has_rules():
@@ -249,12 +249,12 @@ WRITTEN = {
     "lgamma": "Γ", "cdf": "Φ", "pdf": "φ", "softplus": "softplus", "diag": r"diag\(", "conj": r"conj\b", "i0": "I₀",
     "i1": "I₁", "zeta": "ζ",
 }  # fmt: skip
-# formulas that say the same in two ways: a power by its logarithm, a scaled Bessel function, the density of a normal one
+# formulas that write the same thing in two ways: a power by its logarithm, a scaled Bessel function, the normal density
 OTHERWISE = "SpecialI0E SpecialI1E SpecialLogNdtr Igamma Igammac LinalgCholeskyEx Cholesky"
 
 
 def test_the_mathematics_names_the_functions_that_the_code_calls():
-    """``mean(grad)`` is not ``mean``, which a reader takes for the mean of the input; and no function is on one side only."""
+    """``mean(grad)`` is not ``mean``, which would be the mean of the input; no function is in only one of the two."""
     found = []
     for name, rule in RULES.items():
         for code, math in (

@@ -29,7 +29,7 @@ def test_a_broken_engine_is_reported_by_its_number_and_its_place(name):
     assert look.svg.count("stroke-dasharray") >= 1 and 'alt="x.grad is' in look._repr_html_()
 
 
-def test_of_an_engine_that_overwrites_the_cause_is_reported():
+def test_the_cause_is_reported_for_an_engine_that_overwrites():
     assert "the last part overwrote the others" in where(tiny_engine.overwrites).sentence
 
 

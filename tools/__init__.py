@@ -1,1 +1,1 @@
-"""What the Makefile runs: setting up .venv, opening the lessons."""
+"""The programs that the Makefile runs: setting up .venv, opening the lessons, and others."""

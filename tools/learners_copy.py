@@ -4,7 +4,7 @@ with the explanation of a prediction's outcome folded until the learner opens it
     refresh(folder)     make it, or bring it up to date; returns the messages for the learner
 
 A learner works there and nowhere else. What a learner has written is never overwritten: a lesson that has changed in the
-project is put beside theirs, as 03_new_NAME.ipynb, and one line says so. A copy whose cells are as they were given is replaced
+project is put beside theirs, as 03_new_NAME.ipynb, and one line says so. A copy whose cells are unchanged is replaced
 without a word. A file is written whole or not at all. To get the original lesson back, delete the copy: the next call makes it
 again. The progress file is there too (progress.json, written by exercises/store.py). `.copied.json` records, for each copy,
 which text was given. Standard library only, and quick: it runs each time the lessons are opened.
@@ -131,7 +131,7 @@ def parted(text: str) -> tuple[str, str]:
 
 
 def fingerprint(text: str) -> str:
-    """What identifies the text of a notebook's cells, whatever was run. Empty cells do not count: JupyterLab adds one at
+    """A digest of the text of a notebook's cells, whatever was run. Empty cells do not count: JupyterLab adds one at
     the end. Raises ValueError for anything but a notebook."""
     try:
         cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
@@ -205,7 +205,7 @@ def answered_in(source: Path) -> set[str]:
             before = subprocess.run([*git, "show", f"HEAD:./{name}"], **QUIET)
             if before.returncode == 0 and _written(source / name) not in (None, fingerprint(before.stdout)):
                 found.add(name)
-    except OSError:  # there is no git
+    except OSError:  # git is not installed
         pass
     return found
 

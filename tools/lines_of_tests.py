@@ -29,7 +29,7 @@ SECONDS = 8.0  # limit for all tests of one line together
 CASES = 12  # cases recorded per parametrised test; all of them for tests of operations
 # environment variables: the file to write, and the test files already in it
 TO, KNOWN = "LINES_OF_TESTS", "LINES_OF_TESTS_KNOWN"
-# they install, build, read or start programs of their own, and run few lines of the packages in this process
+# these install, build or read files, or start programs, and run few lines of the packages in this process
 APART = """
     test_set_up test_packaging test_learners_copy test_mutants test_docs test_readme test_new_lesson test_notebooks test_figures
     test_links test_zoo test_architecture test_viz_gallery
@@ -37,7 +37,7 @@ APART = """
 
 
 class Lines:
-    """What was recorded: for each test its seconds, for each file and line the tests that run it."""
+    """A record: for each test its seconds, for each file and line the tests that run it."""
 
     def __init__(self, seconds: dict[str, float], lines: dict[str, dict[str, list[str]]]):
         self.seconds, self.lines = seconds, lines

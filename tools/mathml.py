@@ -145,7 +145,7 @@ class _Parser:
         """An atom with its subscript and superscript."""
         wide = self.peek() in ("\\underbrace", "\\overbrace", "\\sum", "\\prod", "\\lim", "\\max", "\\min")
         base, below, above = self.atom(), None, None
-        applied = APPLIED if base.endswith(APPLIED) else ""  # it goes behind the scripts
+        applied = APPLIED if base.endswith(APPLIED) else ""  # the invisible sign goes behind the scripts
         base = base.removesuffix(APPLIED)
         while (token := self.peek()) in ("^", "_", "'"):
             self.take()

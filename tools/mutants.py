@@ -89,7 +89,7 @@ def changed(node: ast.AST) -> Iterator[ast.AST]:
         case ast.Constant(value=int()):
             yield ast.Constant(node.value + 1)
         case ast.Call(func=ast.Name(id="min" | "max")):
-            return  # the same in any order
+            return  # the order makes no difference
         case ast.Call(args=[first, second, *rest]) if not (
             isinstance(second, ast.Starred) or ast.dump(first) == ast.dump(second)
         ):

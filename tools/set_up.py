@@ -37,7 +37,7 @@ NEWS = 10  # seconds between two progress lines where no terminal can update the
 # at its first start JupyterLab would ask whether it may fetch news
 LAB_SETTINGS = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    # what a stepper holds is saved in the notebook: opened again, it steps without a kernel
+    # the data of a stepper are saved in the notebook, so it steps without a kernel when opened again
     "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
 }
 # A page exported from a notebook with saved widgets would ask the network for the widget manager and stay blank without

@@ -43,7 +43,7 @@ from tools.once import once  # noqa: E402
 STYLE = (HERE / "site.css").read_text(encoding="utf-8")
 
 SEARCH = f"<script>{(HERE / 'search.js').read_text(encoding='utf-8')}</script>"
-# A lesson that can be run: in its own page, or in JupyterLite. Only where the browser lessons are beside the site.
+# A lesson that can be run: in its own page, or in JupyterLite. Used only where the browser lessons are next to the site.
 LIVE = """<div class="live"><button type="button">Run this page</button>
 <a href="lite/index.html?lesson={name}">Open it in JupyterLab, in this browser</a>
 <span role="status">Nothing to install.</span></div>"""
@@ -137,7 +137,7 @@ def _code_style() -> str:
 
 
 def _output(output: nbformat.NotebookNode) -> str:
-    """What a cell showed, richest form first; text is escaped."""
+    """The output of a cell, in its richest form; text is escaped."""
     if output.output_type == "stream":
         return f"<pre>{html.escape(output.text)}</pre>"
     if output.output_type == "error":
@@ -269,7 +269,7 @@ def _first_picture(notebook: nbformat.NotebookNode) -> str:
         for output in cell.get("outputs", []):
             image = re.search(r"<img [^>]*>", output.get("data", {}).get("text/html", ""))
             if re.search(r"viz\.(draw|step)\(", cell.source) and image:
-                # on paper nothing opens
+                # on paper nothing can be opened
                 name, source = (re.search(rf'{of}="[^"]*"', image[0])[0] for of in ("alt", "src"))
                 return IMAGE.sub(_drawn, f"<img {name} {source}>")
     return ""

@@ -158,7 +158,7 @@ def _slopes(cube, x: float) -> tuple:
 
 
 def _repaired(Again, Both) -> Iterator[tuple]:
-    """Slopes of the cube squared, and of the second output of Both. A first derivative alone would not reveal the fault."""
+    """Slopes of the cube squared and of x times Both's second output. A first derivative alone would not reveal the fault."""
     if Again is ... or Both is ...:
         yield "your answer", ...
         return

@@ -59,7 +59,7 @@ def test_it_is_zoomed_by_its_buttons(page, html):
     until(page, "document.querySelector('.viz-drawing > div').tabIndex === -1")
 
 
-def test_it_has_the_theme_of_the_notebook_also_when_that_changes(page, html):
+def test_it_has_the_theme_of_the_notebook_even_after_a_change(page, html):
     page.emulate_media(color_scheme="dark")
     shown(page, html)
     page.wait_for_selector(".viz-drawing svg")

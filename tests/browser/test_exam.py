@@ -140,7 +140,7 @@ def test_a_step_cannot_be_looked_at_unasked(open_exam):
     assert "11" not in stepper.inner_text(), "the end is not in sight"
 
 
-def test_what_a_hook_made_of_a_sum_is_not_said_where_it_is_asked(open_exam):
+def test_a_question_does_not_say_how_a_hook_changed_the_sum(open_exam):
     lesson = open_exam()
     lesson.run_all()
     stepper = stepper_of(lesson, "seven-step")

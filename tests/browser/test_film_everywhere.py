@@ -98,7 +98,7 @@ def test_on_a_page_everything_has_a_name_and_can_be_read(browser: Browser, tmp_p
         assert pane.page.evaluate(NAMELESS) == []
 
 
-def test_who_does_not_see_it_hears_each_frame_and_what_is_found(browser: Browser, tmp_path: Path):
+def test_a_screen_reader_hears_each_frame_and_what_is_found(browser: Browser, tmp_path: Path):
     film = made()
     with opened(browser, page([film], None, title=None), tmp_path) as pane:
         pane.press("End")

@@ -46,7 +46,7 @@ def by_hand() -> tuple[list[tuple[str, list[float]]], minigrad.Tensor]:
 
 
 class Stepper:
-    """The stepper under the cell `viz.step(z)`, as it stands on the page."""
+    """The stepper under the cell `viz.step(z)`, as it is on the page."""
 
     def __init__(self, lesson):
         self.mouse, self.keyboard = lesson.page.mouse, lesson.page.keyboard

@@ -230,7 +230,7 @@ def test_the_search_leads_to_places_that_are_there(page: Page, site: Path):
         assert set(anchors) - {""} <= there
 
 
-# the page is told about the new window size a moment later, and then rebuilds what can be reached by key
+# the page learns the new window size a moment later, and then rebuilds the list of what can be reached by key
 HEARD = """() => {
     globalThis.heard = new Promise((done) => addEventListener("resize", () => done(null), { once: true }));
 }"""
@@ -250,8 +250,8 @@ SHIFTS = """() => new Promise((done) => {
 })"""
 
 
-# of all texts that look the same, in themselves and in everything around them, axe measures the contrast of only one: for
-# four thousand words of code, this takes a quarter of the time
+# among texts that look the same, with everything around them, axe measures the contrast of only one, which takes a quarter of
+# the time for four thousand words of code
 ALIKE = """() => {
     const around = new Map(), seen = new Set();
     const ground = (el) => {

@@ -100,7 +100,7 @@ def test_what_is_asked_is_shown_nowhere(browser: Browser, tmp_path: Path):
         expect(tip).to_contain_text("value")
         assert "grad\n" not in tip.inner_text()
         assert "?" in pane.column("Receives").inner_text()
-        assert "checked" not in pane.column("Rule").inner_text()  # it says what was measured
+        assert "checked" not in pane.column("Rule").inner_text()  # that text would say what was measured
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_the_first_number_that_is_not_finite_is_pointed_out(browser: Browser, tm
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_who_is_asked_is_not_told_where_the_first_nan_is_before_that_step(browser: Browser, tmp_path: Path):
+def test_with_questions_the_first_nan_is_not_shown_before_its_step(browser: Browser, tmp_path: Path):
     x = mg.tensor([1.0, 0.0], requires_grad=True)
     y = x.log()
     z = (y * 2).sum()

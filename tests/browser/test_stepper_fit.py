@@ -141,7 +141,7 @@ def check(
     html: str, browser: Browser, tmp: Path, nodes: int, also: Callable[[Page, int], None] | None = None
 ) -> None:
     """The page as it opens in windows of all sizes: what is readable and what is visible, also at each step of the pass;
-    then what a test asks besides, given the page and the width of the window."""
+    then whatever else a test checks, given the page and the width of the window."""
     with opened(browser, html, tmp) as pane:
         for width, height in SIZES:
             pane.page.set_viewport_size({"width": width, "height": height})
@@ -152,7 +152,7 @@ def check(
             assert seen["least"] >= 8.99, width
             whole = nodes <= (TEXTS_UP_TO if width >= 900 else 0)
             assert seen["outside"] == [] or not whole, width
-            # it scrolls one way only
+            # the picture scrolls in one direction only
             assert seen["beyond"] <= 1 or nodes > TEXTS_UP_TO or width >= 900, width
             assert seen["tall"] <= 0.85 and seen["sideways"] <= 0 and seen["cut"] == [], width
             assert not seen["stacked"] or width < BESIDE, width

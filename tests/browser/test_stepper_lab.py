@@ -85,13 +85,13 @@ def test_play_reaches_the_end(stepper: Lesson):
     pane.button("Play").click()
     pane.at(5)
     assert pane.grads() == {"x": [12.0]}
-    # it is over: going back now does not start it again
+    # playing is over: going back does not start it again
     pane.button("Play").wait_for()
     pane.more("Playback speed", "1×")
     pane.press("Home", "ArrowRight")
     stepper.page.wait_for_timeout(1500)
     pane.at(1)
-    pane.button("Play").click()  # and it plays on from there
+    pane.button("Play").click()  # it plays on from there
     moved = stepper.page.locator(".mgv")
     expect(moved).not_to_have_attribute("data-step", "1")
     pane.press("ArrowLeft")  # until somebody steps
@@ -107,7 +107,7 @@ def test_play_reaches_the_end(stepper: Lesson):
     pane.button("Play").wait_for()
 
 
-def test_who_writes_in_another_cell_while_it_plays_loses_nothing(stepper: Lesson):
+def test_typing_in_another_cell_while_it_plays_loses_nothing(stepper: Lesson):
     """Text goes into that cell, undo works there, and the pass meanwhile continues to its end."""
     pane, keys = pane_of(stepper), stepper.page.keyboard
     other = stepper.page.locator(".jp-CodeCell >> nth=1").locator(".cm-content")

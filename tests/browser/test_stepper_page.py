@@ -108,7 +108,7 @@ def test_a_step_shows_parts_and_sum_rule_saved_tensors_and_what_it_sends(browser
         assert [json.loads(a.get_attribute("data-values")) for a in parts] == [[2.0], [1.0]]
         rule = " ".join(pane.column("Rule").inner_text().split())
         assert "MulBackward0" in rule and "grad * other" in rule and "other = x" in rule
-        # where there is no room for it, as the title of the code
+        # without space for it, it is the title of the code
         assert "∂c/∂x" in pane.column("Rule").inner_html()
         # what it sends = what arrives × the local derivative
         terms = pane.column("Rule").locator(".mgv-equation .mgv-array").all()
@@ -177,7 +177,7 @@ def test_the_active_node_is_in_sight_in_a_picture_that_does_not_fit(browser: Bro
         return node.left >= view.left - 1 && node.right <= view.right + 1;
     }"""
     with opened(browser, page(data), tmp_path, viewport={"width": 500, "height": 800}) as pane:
-        assert pane.page.evaluate(inside, data["steps"][0]["node"])  # before the first step: where it starts
+        assert pane.page.evaluate(inside, data["steps"][0]["node"])  # before the first step: the first node
         for number, step in enumerate(data["steps"], 1):
             pane.press("ArrowRight")
             pane.at(number)

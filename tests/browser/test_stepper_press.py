@@ -71,7 +71,7 @@ def test_a_chip_counts_while_the_pass_plays(browser: Browser, tmp_path: Path):
         pane.button("Play").click()
         chip = pane.page.locator(".mgv-ready-list .mgv-chip").first
         press(pane, chip, lambda pane: pane.page.wait_for_timeout(700))
-        pane.button("Play").wait_for()  # it paused: the click has counted
+        pane.button("Play").wait_for()  # playing has paused, so the click has counted
         at = pane.step
         pane.page.wait_for_timeout(400)
         assert 0 < pane.step == at < len(data["steps"])

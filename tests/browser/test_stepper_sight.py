@@ -222,7 +222,7 @@ def test_every_pane_is_in_sight_and_mostly_picture(open_lesson: Callable, torch)
 
 
 def wrong_here(page: Page) -> Iterator[str]:
-    """What is wrong with the pane of each cell, as the window is now."""
+    """The faults of each cell's pane at the present window size."""
     for name, cell in zip(CASES, page.locator(".jp-Notebook .jp-CodeCell").all()[1:-1], strict=True):
         cell.locator(".mgv[data-ready]").first.wait_for()
         seen = cell.evaluate(SEEN)

@@ -62,7 +62,7 @@ def webview(
     )
     own = ("http://webview.test/", "data:", "blob:")
     with window(browser, own, color_scheme=scheme, reduced_motion="reduce") as page:
-        # an origin of its own, as a webview has: there localStorage exists, and throws
+        # a separate origin, as a webview has: localStorage exists there, but throws
         page.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
         page.goto("http://webview.test/")
         page.wait_for_selector(f"{pane}[data-ready]")

@@ -139,7 +139,7 @@ def test_a_saved_notebook_that_is_not_trusted_still_shows_the_picture(browser: B
 
 
 def test_an_exported_notebook_steps_without_kernel_or_network(browser: Browser, tmp_path: Path):
-    """What nbconvert writes of a stepper: the frame covers the picture and steps."""
+    """In the page that nbconvert writes, the stepper's frame covers the picture, and it steps."""
     book = executed()
     (html,) = [o.data["text/html"] for o in book.cells[0].outputs if "text/html" in o.get("data", {})]
     file = tmp_path / "export.html"

@@ -1,7 +1,7 @@
 """The site that `make lite` wrote, served and opened in Chromium.
 
-The environment says where Python is, as for `make lite`: NUMPY_WASM or PYODIDE mean that it is in the site, and
-FROM_ELSEWHERE=1 that Pyodide's own server can be reached. Otherwise no lesson runs (test_run.py, test_firefox.py), and the
+The environment says where Python is, as for `make lite`: NUMPY_WASM or PYODIDE mean that Python is in the site,
+and FROM_ELSEWHERE=1 that Pyodide's own server can be reached. Otherwise no lesson runs (test_run.py, test_firefox.py), and the
 messages of a page that is loading are tested with a fake of that server.
 """
 
@@ -27,7 +27,7 @@ collect_ignore = [] if HAS_PYTHON or FROM_ELSEWHERE else ["test_run.py", "test_f
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import fcntl  # Windows has none
+    import fcntl  # missing on Windows
 
     folder = ROOT / "lite"
     with (tmp_path_factory.getbasetemp().parent / "lite.lock").open("w") as lock:
@@ -51,7 +51,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Callable[[Path], str]]:
-    """serve(folder): the address under which this folder is now."""
+    """serve(folder): the address at which this folder is now served."""
     servers = []
 
     def serve_it(folder: Path) -> str:

@@ -1,6 +1,6 @@
 """Every lesson runs completely in Chromium, with nothing but a static host: all cells, a typed answer, progress after a reload.
 
-Only where the site has its own Python (conftest.py).
+Run only where Python is available (conftest.py).
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def test_an_answer_is_kept_across_a_reload_and_can_be_downloaded(lesson_3):
 
 @pytest.mark.timeout(600)
 def test_a_stepper_steps(lesson_3):
-    """A widget, with the kernel behind it."""
+    """A widget with a running kernel."""
     run_cell(lesson_3, "viz.step((x * x).sum())")
     pane = lesson_3.locator(".jp-OutputArea-output .mgv[data-ready]").last
     pane.get_by_role("button", name="Forward one step").click()
@@ -156,7 +156,7 @@ def test_an_endless_answer_is_stopped_and_a_picture_is_saved_as_svg(lesson_3):
 
 @pytest.mark.timeout(600)
 def test_a_lesson_page_becomes_live(page, site, serve, tmp_path):
-    """Without JupyterLab: a cell is changed by hand and run, after those above it."""
+    """Without JupyterLab: a cell is changed by hand and run after the cells above it."""
     from tools import site as pages
 
     pages.build(tmp_path, lite=site)

@@ -147,7 +147,7 @@ def test_dimensions_are_moved_one_to_one_or_several_to_several(torch) -> None:
                 engine.ones(2, 3).movedim(*given)
 
 
-# Sizes of parts, what a bool stands for, which of two errors comes first, layers with too many arguments.
+# Sizes of parts, what a bool means, which of two errors comes first, layers with too many arguments.
 MENDED = """m.split(-1)|m.split([-1, 5])|m.split([1, 2, 3])|m.split(0)|torch.split_with_sizes(m, -1)
 m.split_with_sizes(-1, dim=5)|torch.combinations(v, True)|m.flatten(False)|m.chunk(True)
 v.diff(True)|m.unflatten(True, (2, 1))|m.reshape(4, True)

@@ -101,7 +101,7 @@ def sample(op: object) -> dict[str, object]:
 def test_a_form_is_recorded_as_it_says(name: str, form: object, node_name: str) -> None:
     op, given = form.op, sample(form.op)
     first = next(iter(given))
-    if name.split("[")[0].endswith("_"):  # it writes into its tensor
+    if name.split("[")[0].endswith("_"):  # the function writes into its tensor
         given[first] = given[first].clone() if isinstance(given[first], torch.Tensor) else given[first]
     many = form.signature().many
     spread = given.pop(many, ()) if many else ()

@@ -155,7 +155,7 @@ def outside() -> Iterator[object]:
 @pytest.mark.parametrize("mode", MODES)
 def test_an_interrupt_leaves_no_mode_on(mode: str) -> None:
     run, left = MODES[mode], []
-    run()  # once beforehand, for things that are made only once
+    run()  # a first run, for objects that are made only once
     for make in outside():
         with make():
             number, before = 0, state()

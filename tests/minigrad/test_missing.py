@@ -1,4 +1,4 @@
-"""What PyTorch has and minigrad lacks says so in one sentence; a name that neither has gets Python's, or PyTorch's, error."""
+"""Names that only PyTorch has raise an error that says so in one sentence; a name of neither gets Python's or PyTorch's."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def compare(torch: ModuleType, seed: int) -> str:
     except RuntimeError as error:
         got = error
     if isinstance(expected, RuntimeError):
-        return ""  # what PyTorch cannot do, minigrad may
+        return ""  # minigrad may do what PyTorch cannot
     if (
         not isinstance(got, RuntimeError)
         and expected[1]

@@ -92,7 +92,7 @@ def test_the_gradient_at_the_kink(request, engine: str, preamble: str, line: str
     exec(preamble, found)
     inputs = [module.tensor(v, dtype=module.float64, requires_grad=True) for v in eval(f"[{values}]", found)]
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a pole is no reason to warn
+        warnings.simplefilter("error")  # a pole must not cause a warning
         eval(f"lambda x, y=None, z=None: {function}", found)(*inputs).sum().backward()
     gradients = [g for x in inputs for g in np.ravel(x.grad.numpy()).tolist()]
     assert oracle.close(np.ravel(eval(expected, vars(np))).tolist(), gradients, 1e-12), gradients

@@ -399,7 +399,7 @@ def test_a_mode_that_is_entered_in_a_pass_and_not_left_does_not_outlive_it():
         with (
             torch.no_grad(),
             saved_tensors_hooks(lambda t: t, lambda t: t),
-        ):  # nor does it change what was on before
+        ):  # it does not change what was on before
             before = dict(vars(local))
             losses[1].backward(create_graph=recorded)
             usual += [len(kept) == 2, vars(local) == before]

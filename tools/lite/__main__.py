@@ -36,7 +36,7 @@ JUPYTERLITE = [
     "jupyter-server>=2",
     "jupyterlab_server>=2",
 ]
-WIDGETS = ["jupyterlab_widgets==3.0.15", "anywidget==0.9.21"]  # for their extensions of JupyterLab
+WIDGETS = ["jupyterlab_widgets==3.0.15", "anywidget==0.9.21"]  # needed for their JupyterLab extensions
 PYODIDE = "0.29.3"  # what this kernel is made for
 GRAPHVIZ = "1.29.2"
 LAB = 2_100_000  # bytes of JupyterLab with a lesson open, packed

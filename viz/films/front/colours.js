@@ -51,7 +51,7 @@ export function sized(canvas, width, height) {
 
 const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
-export const READ = 11; // px: all text, and the numbers on an axis
+export const READ = 11; // px: all text; TICK: the numbers on an axis
 export const TICK = 10;
 
 const fontOf = ({ size = READ, weight = 400, mono = false }) => `${weight} ${size}px ${mono ? MONO : SANS}`;
@@ -75,7 +75,7 @@ function along(c, points) {
   points.forEach(([x, y], i) => c[i ? "lineTo" : "moveTo"](x, y));
 }
 
-// A line through some points; the area between two of them.
+// A line through some points; and the area that some points enclose.
 export function line(c, colour, width, points) {
   c.strokeStyle = colour;
   c.lineWidth = width;

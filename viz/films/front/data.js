@@ -41,7 +41,7 @@ export class Film {
     }
   }
 
-  // One number: column `column` of frame `i` of the scene; undefined before the first frame.
+  // One number: column `column` of frame `i` of the scene; not computed before the first frame.
   at(scene, i, column) { return i < 0 || column < 0 ? NONE : scene.table[i * scene.width + column]; }
   into(scene, i, row) { return this.at(scene, i, scene.rows[row].into); }
   leaf(scene, i, kind, k) { return this.at(scene, i, scene.parts[kind] + k); }
@@ -62,7 +62,7 @@ export class Film {
     return [low - wide, high + wide];
   }
 
-  // A row's first and last norm, and the change: ["0.20 → 0.049", "falls to 25 %"]; nothing if neither is known.
+  // A row's first and last norm, and the change: ["0.20 → 0.049", "falls to 25 %"]; null if none is known or there is only one.
   course(scene, r) {
     const all = scene.at.map((_, i) => this.into(scene, i, r)).filter((l) => l !== NONE), first = all.find(isKnown), last = all[all.length - 1];
     if (first === undefined || all.length < 2) return null;
@@ -71,7 +71,7 @@ export class Film {
     return [`${normText(first)} → ${normText(last)}`, becomes];
   }
 
-  // The norms of all arrows and rows, sorted, for a scale.
+  // The norms of all arrows and rows, for a scale.
   norms() {
     const out = [];
     for (const scene of this.scenes) for (let i = 0; i < scene.at.length; i++) for (let c = 0; c < scene.parts.value; c++) { const l = scene.table[i * scene.width + c]; if (isKnown(l)) out.push(l); }

@@ -20,7 +20,7 @@ Object.assign(abilities, {
     return leaf ? (this.asking && leaf.before ? "held" : leaf.before ?? "None") : null; // the .grad from an earlier pass may be the answer to a question
   },
 
-  // One step forward, the step's gradient travels from its function along each arrow, if the reader's system allows motion.
+  // One step forward, the number of the step travels along each arrow that carries a gradient, if the reader's system allows motion.
   travel(k, from) {
     if (this.drawn.view !== "lanes" || k !== from + 1 || k < 1 || this.reducedMotion.matches || this.asking) return;
     for (const edge of this.data.steps[k - 1].outgoing || []) {
