@@ -126,7 +126,7 @@ leaky_relu = activation("leaky_relu(self, negative_slope: Scalar=0.01)", lambda 
     doc="`input` where positive, else `negative_slope * input`. Its derivative at 0 is `negative_slope`.",
     self=lambda grad, self, negative_slope: where(self > 0, grad, grad * negative_slope))
 gelu = activation("gelu(self, *, approximate: str='none')", _gelu, at="", takes="f", kernel="GeluKernelImpl",
-    doc="`input` times the probability that a normal variable is below it; approximate=\"tanh\": as a formula with tanh.",
+    doc="`input` times the probability that a normal variable is below it; approximate=\"tanh\" uses a formula with tanh.",
     self=gelu_backward)
 silu = activation("silu(self)", lambda self: self / (1 + np.exp(-self)), at="", takes="f",
     doc="`input * sigmoid(input)`.", self=lambda grad, self: grad * ((s := sigmoid(self)) * (1 + self * (1 - s))))

@@ -217,7 +217,7 @@ minimum = elementwise("minimum(self, other)", np.minimum, **OF_PAIRS,
     doc="The smaller of each pair, NaN if one is NaN. Equal ones share the gradient, half to each.", aliases="min",
     self=maximum.op.rules["other"], other=maximum.op.rules["self"])
 clamp_tensors = elementwise("clamp(self, min=None, max=None)", _between, numbers=False, node="ClampBackward0", aliases="clip",
-    doc="Elements below `min` become `min`, then those above `max` become `max`. The gradient goes to where each came from.",
+    doc="First `min` replaces what is below it, then `max` what is above it. Gradients go to where elements came from.",
     self=between_self, min=lambda grad, self, min, max: between_min(grad, self, min, max),
     max=lambda grad, self, min, max: between_max(grad, self, min, max))
 clamp = elementwise("clamp(self, min: Scalar=None, max: Scalar=None)", _clamp, node="ClampBackward1", aliases="clip",
@@ -296,7 +296,7 @@ tanh = smooth("tanh(self)", np.tanh, at="torch Tensor F", doc="`sinh / cosh`, be
               self=lambda grad, result: grad * (1 - result * result))
 sigmoid = smooth("sigmoid(self)", _sigmoid, at="torch Tensor F", doc="`1 / (1 + exp(-input))`: between 0 and 1.",
                  self=lambda grad, result: grad * ((1 - result) * result))
-erf = smooth("erf(self)", _erf, doc="The error function: 2 / sqrt(pi) times the integral of exp(-t²) from 0 on.",
+erf = smooth("erf(self)", _erf, doc="The error function: 2 / sqrt(pi) times the integral of exp(-t²) from 0 to `input`.",
              self=lambda grad, self: grad * (ERF * exp(-(self * self))))
 
 # ---------------------------------------------------------------- signs and rounding
@@ -305,8 +305,8 @@ abs = elementwise("abs(self)", np.absolute, operators="abs", aliases="absolute",
                   doc="The absolute value, with slope 0 at 0.", self=lambda grad, self: grad * sign(self))
 sgn, sign = [step(f"{name}(self)", lambda self: np.subtract(self > 0, self < 0, dtype=np.int8).astype(self.dtype),  # 0 for NaN
                   doc="-1, 0 or 1 for a negative, zero or positive element.") for name in ("sgn", "sign")]
-floor = step("floor(self)", np.floor, takes="fiu", kernel="floor_vml_cpu", doc="The largest integer that is not above it.")
-ceil = step("ceil(self)", np.ceil, takes="fiu", kernel="ceil_vml_cpu", doc="The smallest integer that is not below it.")
+floor = step("floor(self)", np.floor, takes="fiu", kernel="floor_vml_cpu", doc="The largest integer not above the element.")
+ceil = step("ceil(self)", np.ceil, takes="fiu", kernel="ceil_vml_cpu", doc="The smallest integer not below the element.")
 round = step("round(self)", ndarray.round, takes="fiu", kernel="round_vml_cpu", doc="The nearest integer, ties to even.")
 round_decimals = step("round(self, *, decimals: int=0)", ndarray.round, node="RoundBackward1", doc="With `decimals` places.")
 nan_to_num = elementwise("nan_to_num(self, nan: float=None, posinf: float=None, neginf: float=None)",

@@ -357,7 +357,7 @@ std = op("std(self, dim: dims=None, *, correction: Scalar=1, keepdim: bool=False
              var_self(grad / (2 * or_inf(result)), self, dim, correction, keepdim),
          doc="The standard deviation: the root of the variance.")
 vector_norm = op("linalg_vector_norm(self, ord: Scalar=2, dim: dims=None, keepdim: bool=False)", _norm, at="linalg",
-    doc="The norm over `dim`: the sum of `|x| ** ord`, to the power of `1 / ord`; inf is the largest, 0 counts what is not 0.",
+    doc="The norm over `dim`: the sum of `|x| ** ord`, to the power of `1 / ord`; inf: the largest; 0: how many are nonzero.",
     self=norm_self)
 logsumexp = op("logsumexp(self, dim: dims, keepdim: bool=False)", _logsumexp, floating=True, jvp=logsumexp_tangent,
                doc="`log(sum(exp(input)))` over the dimensions `dim`, without overflow.",
@@ -372,7 +372,7 @@ scatter = op("scatter(self, dim: dim, index, src)", _scattered, kind="jointly li
              self=lambda grad, dim, index: scatter(grad, dim, index, zeros_beside(grad, index.shape)),
              src=lambda grad, dim, index: gather(grad, dim, index))
 scatter_add = op("scatter_add(self, dim: dim, index, src)", lambda *given: _scattered(*given, add=True), kind="jointly linear",
-                 inplace=True, doc="`input` with `src` added where `index` says, once for each time it says so.",
+                 inplace=True, doc="`input` with `src` added at the positions in `index`, once for each occurrence.",
                  self=lambda grad: grad, src=lambda grad, dim, index: gather(grad, dim, index))
 sort = op("sort(self, dim: dim=-1, descending: bool=False)", lambda self, dim, descending:
           taken(self, order(self, dim, descending), dim), **SORTED,

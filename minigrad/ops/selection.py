@@ -142,7 +142,7 @@ index_add = op("index_add(self, dim: dim, index, source, *, alpha: Scalar=1)",
     kind="jointly linear", inplace=True,
     batch=lambda self, index, source, dim, alpha: scatter_add(
         raised(self), dim, along(raised(source), index, dim), raised(source) * alpha).reshape(self.shape),
-    doc="`input` with `alpha * source` added to the slices that `index` names, once for each time it names them.",
+    doc="`input` with `alpha * source` added to the slices that `index` names, once for each occurrence.",
     self=lambda grad: grad, source=lambda grad, dim, index, alpha: index_select(grad, dim, index) * alpha)
 index_copy = op("index_copy(self, dim: dim, index, source)",
     lambda self, index, source, dim: _rows_written("index_copy", self, index, source, dim, False), kind="jointly linear",

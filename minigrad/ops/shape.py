@@ -215,7 +215,7 @@ squeeze = op("squeeze(self, dim: dim)", lambda self, dim: self.squeeze(dim) if s
 squeezed_in_place = op("squeeze(self, dim: dim)", squeeze.op.forward, **LINEAR, **RESHAPED, at="",
                        node="SqueezeBackward4")  # as matmul does it
 t = op("t(self)", _transposed, **VIEW, batch=lambda self: self.transpose(0, -1),
-       doc="A matrix transposed; a vector as it is.", self=lambda grad: t(grad))
+       doc="A matrix transposed; a vector is returned unchanged.", self=lambda grad: t(grad))
 transpose = op("transpose(self, dim0: dim, dim1: dim)",
                lambda self, dim0, dim1: self.swapaxes(dim0, dim1) if self.ndim else self.view(), **VIEW,
                aliases="swapaxes swapdims", doc="Two dimensions exchanged: a view.",

@@ -216,7 +216,7 @@ gathered_back = op("gathered_back(self, indices, sizes: size, dim: dim)", lambda
                    kind="linear", at="", self=lambda grad, indices, dim: gather(grad, dim, indices))
 median_whole = op("median(self)", _middle, takes="fiu", self=whole_extremum_self,
     batch=lambda self: median(self.reshape(-1), 0)[0],
-    doc="The element in the middle, the lower one of two; NaN if there is one. Equal ones share the gradient.")
+    doc="The element in the middle, the lower one of two; NaN if any element is NaN. Equal ones share the gradient.")
 median = op("median(self, dim: dim, keepdim: bool=False)", _median, **SELECTION, takes="fiu", kernel="median_out",
             node="MedianBackward1", self=selected_self,
             doc="(values, indices) of the element in the middle of each row along `dim`, the lower one of two.")
