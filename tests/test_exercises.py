@@ -140,7 +140,7 @@ def kernel():
 
 
 WITH_NAMES_OF_THE_LESSON = {"4.4": "paths = [[u, 1, 3], [u, 1], [v, 3]]"}
-"""Other solutions, written with names that the cells above have bound, as some texts invite to do."""
+"""Other solutions, written with names that the cells above have bound, as some texts suggest."""
 
 
 @pytest.mark.long
