@@ -1,5 +1,5 @@
-"""Helpers for every file: `check` raises errors; names of classes, dtypes and nodes in messages; dimensions, and types
-for several results. messages.py has the long texts."""
+"""Helpers for every file: `check` raises errors; names of classes, dtypes and nodes in messages; dimensions counted
+from the front; return types with several fields. messages.py has the long texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def full_name(kind: type) -> str:
 
 def short_name(node: object) -> str:
     """A node's name in error messages: MulBackward0 is Mul, MaxBackward1 is Max1."""
-    # the last word: the name of a custom Function may contain it too
+    # at the last "Backward": the name of a custom Function may contain another
     name, _, number = node.name().rpartition("Backward")
     if not name or not (number.isdigit() or not number):
         return node.name()

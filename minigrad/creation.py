@@ -249,7 +249,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: object = None) -> T
 
 asarray = as_tensor  # its NumPy name
 
-# ---------------------------------------------------------------- counted
+# ---------------------------------------------------------------- ranges
 
 
 def arange_to(end: float, *, dtype: np.dtype | None = None) -> ndarray:
@@ -262,7 +262,7 @@ def arange_between(start: float, end: float, step: float = 1, *, dtype: np.dtype
     start, end, step = (v.item() if isinstance(v, (Tensor, np.generic)) else v for v in (start, end, step))
     whole = all(isinstance(v, int) for v in (start, end, step))
     target = dtype or (np.dtype(np.int64) if whole else dtypes.default_float())
-    if target == np.int64:  # PyTorch truncates fractions first, but for shorter integers after counting
+    if target == np.int64:  # PyTorch truncates fractions first; for narrower integers, after counting
         start, end, step = int(start), int(end), int(step)
     check(step != 0, "step must be nonzero")
     check((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
@@ -306,10 +306,10 @@ def eye(n: int, m: int | None = None, *, dtype: np.dtype) -> ndarray:
 
 
 def of_type(name: str, dtype: dtypes.dtype) -> Callable:
-    """The old constructor of one dtype: with numbers like `tensor`, with sizes like `empty`."""
+    """The old constructor of one dtype: a sequence is read as by `tensor`, sizes as by `empty`."""
 
     def make(*data: object) -> Tensor:
-        """A tensor of this dtype, from the numbers of a sequence or of a given size."""
+        """A tensor of this dtype: from a sequence of numbers, or uninitialised if given a size."""
         return (
             Tensor(*data).to(dtype) if all(isinstance(n, int) for n in data) else tensor(*data, dtype=dtype)
         )

@@ -162,7 +162,7 @@ class Missing:
     def __get__(self, owner: object, kind: type) -> object:
         if owner is None or self.name not in OPERATORS:
             raise missing_error(self.path, self.name)
-        # an operator looks its method up first, and Python 3.14 takes an error there for "there is none"
+        # an operator looks its method up first, and Python 3.14 treats an error there as a missing method
         return self.refuse
 
     def refuse(self, *args: object) -> NoReturn:

@@ -1,7 +1,7 @@
 """The printed form of a tensor, character for character PyTorch's. It works on arrays and does not know Tensor.
 
-All elements are written in one way: integers as they are, floats as `1.` when all of them are whole, as `1.2346e+05` when their
-magnitudes are far apart, else with four digits. Then the array is laid out in nested brackets, a long one with
+All elements are written in one way: integers as they are, floats as `1.2346e+05` when their magnitudes are far apart, as `1.`
+when all of them are whole, else with four digits. Then the array is laid out in nested brackets, a long one with
 `...` in the middle, and marks (`dtype=`, `grad_fn=`) follow on the last line if they fit.
 """
 

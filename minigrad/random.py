@@ -105,7 +105,7 @@ def written(self: Tensor, values: ndarray) -> Tensor:
 
 @function("Tensor")
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Source = None) -> Tensor:
-    """Normally distributed numbers of this mean and standard deviation, in place. Returns self."""
+    """Normally distributed numbers with this mean and standard deviation, in place. Returns self."""
     check(std >= 0, "normal expects std >= 0.0, but found std {:g}", std)
     dtype = floating(self._array.dtype, "normal_kernel_cpu")
     return written(self, rng(generator).normal(self._array.shape, dtype) * float(std) + float(mean))

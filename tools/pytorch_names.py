@@ -30,9 +30,9 @@ utils utils.data utils.data.DataLoader utils.data.Dataset utils.checkpoint rando
 FILE = Path(__file__).resolve().parents[1] / "minigrad" / "pytorch_names.py"
 HEAD = '''"""Every public name of PyTorch {version}: data, written by `python -m tools.pytorch_names`.
 
-By place (without `torch.`), each name, with its arguments in brackets. After a colon, if PyTorch says so, what one may be: T a
-Tensor, N a number, I an integer, B a bool, S a string, L several numbers or tensors, D a dtype, O anything. What follows
-`*` is given by name only. `missing.py` reads it.
+By place (without `torch.`), each name, with its arguments in brackets. After a colon, the types of an argument, where PyTorch
+gives them: T a Tensor, N a number, I an integer, B a bool, S a string, L several numbers or tensors, D a dtype, O anything.
+What follows `*` is given by name only. `missing.py` reads this file.
 """
 
 NAMES = {{

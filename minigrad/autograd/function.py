@@ -103,7 +103,7 @@ class FunctionCtx(Node):
         return results if recorded else tuple(g if g is None else g._array for g in results)
 
     def _checked(self, results: tuple) -> tuple[Tensor | None, ...]:
-        """The gradients of the tensors among the arguments of `apply`, which must have shapes that fit them."""
+        """The gradients of the tensors among the arguments of `apply`. Their shapes must fit the tensors."""
         name, expected, out = self.name(), len(self._inputs), []
         while len(results) > expected and results[-1] is None:
             results = results[:-1]  # extra Nones are accepted
@@ -137,8 +137,8 @@ def missing(what: str) -> staticmethod:
 class Function:
     """Base class of custom operations: override the static methods `forward` and `backward`, call with `.apply(...)`.
 
-    forward(ctx, *args) computes the result, with recording off. If setup_context(ctx, inputs, output) is defined,
-    which saves in `ctx` what backward needs, it is forward(*args).
+    forward(ctx, *args) computes the result, with recording off. A Function may define setup_context(ctx, inputs, output)
+    to save in `ctx` what backward needs; its forward is then forward(*args).
     backward(ctx, *grad_outputs) returns one gradient for each argument of forward, None for those that need none.
     vjp is another name for backward. jvp(ctx, *tangents) is the forward-mode derivative.
     vmap(info, in_dims, *args) returns (output, out_dims) for a whole batch, using operations and other Functions.

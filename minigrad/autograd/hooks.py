@@ -101,7 +101,7 @@ def run_node_hooks(hooks: Mapping[int, Callable], grads: Iterable[Tensor | None]
 
 
 def run_post_accumulate_hooks(variable: Tensor, recorded: bool) -> None:
-    """Hooks that are called after a gradient was added to a leaf. They must return nothing."""
+    """Call the hooks of a leaf to which a gradient has been added. They must return nothing."""
     with set_grad_enabled(recorded):
         for fn in tuple(variable._meta.post_hooks.values()):
             same = replaced(variable, fn(variable), fn) is variable

@@ -64,7 +64,7 @@ special: set[object] = set()
 
 
 def announced(modes: Modes) -> Modes:
-    """These modes, which will be those of this thread next; if they are unusual, operations look at them."""
+    """These modes, which this thread is about to adopt; if they are unusual, operations will check them."""
     if modes != USUAL:
         special.add(get_ident())
     return modes

@@ -36,7 +36,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     with no_grad():
         for length in lengths:
             length.clamp_min_(eps)
-    second = pair[1] / lengths[1]  # first, as PyTorch's order of backward shows
+    second = pair[1] / lengths[1]  # computed first, as the order of PyTorch's backward pass shows
     return mul(pair[0] / lengths[0], second).sum(dim)
 
 

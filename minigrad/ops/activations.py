@@ -165,7 +165,7 @@ prelu_of = activation("prelu(self, weight)", lambda self, weight: np.where(self 
     weight=lambda grad, self: where(self > 0, 0.0, grad * self))
 glu = op("glu(self, dim: dim=-1)", _glu, at="F", takes="f", self=glu_backward,
          doc="The first half along `dim` times the sigmoid of the second half.")
-# written in place, these save their result
+# in-place forms, which save their result
 leaky_relu_written = activation("leaky_relu(self, negative_slope: Scalar)", leaky_relu.op.forward, at="",
     zero_slope=("result",), node="LeakyReluBackward1",
     self=lambda grad, result, negative_slope: where(result > 0, grad, grad * negative_slope))

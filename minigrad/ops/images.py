@@ -89,7 +89,7 @@ def _convolve(input, weight, bias, stride, padding, dilation, groups):
 
 @in_two_dimensions
 def _convolve_input(output, weight, size, stride, padding, dilation, groups):
-    """The transpose of `_convolve` in x: each output value is spread over the `size` inputs that it was made from."""
+    """The transpose of `_convolve` in x: each output is spread over the inputs it was made from, in an image of this `size`."""
     count, channels, *out = output.shape
     kernels = weight.reshape(groups, channels // groups, -1).mT
     columns = np.matmul(kernels, output.reshape(count, groups, channels // groups, -1))

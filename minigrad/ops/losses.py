@@ -89,7 +89,7 @@ def _bce_slope(grad, self, target, weight, reduction):
 
 
 def bce_curvature(grad, grad_output, self, target, weight, reduction):
-    """The derivative of the slope with respect to x: (x² - 2 x t + t) / (x (1 - x))², with a divisor of 1e-12 or more."""
+    """The derivative of the slope with respect to x: (x² - 2 x t + t) / (x (1 - x))², with 1e-12 added to x and 1 - x below."""
     bend = (self * self - 2 * self * target + target) / (
         (self + EPS) * (self + EPS) * (1 - self + EPS) * (1 - self + EPS)
     )
@@ -117,7 +117,7 @@ def bce_logits_by_target(grad, self, weight, pos_weight, reduction):
 
 
 def _nll(self, target, weight, reduction, ignore_index):
-    """(the losses, their mean or sum, the sum of the weights), with the classes in the last dimension."""
+    """(the losses or their mean or sum; the sum of the weights). The classes are in the last dimension."""
     counted, everything = target != ignore_index, None
     if not counted.all():
         target, everything = np.where(counted, target, 0), False

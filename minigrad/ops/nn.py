@@ -32,13 +32,13 @@ def sums(x, dim: int):
 
 
 def shifted(x: ndarray, dim: int, name: str) -> tuple[ndarray, ndarray, ndarray]:
-    """(y, exp(y), the sums of these along `dim`), where y is x minus the maximum of each row, or x itself if all are near 0."""
+    """(y, exp(y), the sums of exp(y) along `dim`); y is x minus the maximum of each row, or x itself if all are near 0."""
     x = x if x.flags.c_contiguous else np.ascontiguousarray(x)  # the result is contiguous, too, as in PyTorch
     if x.dtype.kind != "f":
         dtypes.require("f", f"{name}{'_lastdim' * (dim == x.ndim - 1)}_kernel_impl", x.dtype)
     if not x.size or (x.item(x.argmin()) > -3 and x.item(x.argmax()) < 3):  # not with a NaN
         y = x
-    elif dim == x.ndim - 1 and x.flags.c_contiguous:  # finding its position takes a fifth of the time
+    elif dim == x.ndim - 1 and x.flags.c_contiguous:  # finding the argmax takes a fifth of the time
         y = x - x.take(x.argmax(dim) + rows(x.shape))[..., None]
     else:
         y = x - np.maximum.reduce(x, axis=dim if x.ndim else None, keepdims=True)
@@ -111,7 +111,7 @@ def _attention(query, key, value, attn_mask, is_causal, scale):
 
 
 def attention_backward(grad, grad_input_mask, query, key, value, attn_mask, is_causal, scale):
-    """With P the weights and S the scores: ∂V = Pᵀ G, ∂S = P (G Vᵀ - the sum of P G Vᵀ along rows), ∂Q = ∂S K, ∂K = ∂Sᵀ Q."""
+    """P: weights, S: scores. ∂V = Pᵀ G, ∂S = P (G Vᵀ - the sum of P G Vᵀ along rows), ∂Q = scale ∂S K, ∂K = scale ∂Sᵀ Q."""
     grad = grad[0] if isinstance(grad, (list, tuple)) else grad
     weights = softmax(attention_scores(query, key, attn_mask, is_causal, scale), -1)
     of_scores = softmax_backward(grad @ value.mT, weights, weights.ndim - 1)
@@ -146,7 +146,7 @@ lookup = op("embedding(weight, indices, padding_idx: int=-1)", lambda weight, in
     weight=lambda grad, weight_sym_sizes, indices, padding_idx: lookup_back(grad, indices, weight_sym_sizes[0], padding_idx))
 lookup_back = op("embedding_backward(self, indices, rows: int, padding_idx: int)", _lookup_back, at="", kind="linear",
     node="EmbeddingDenseBackwardBackward0", self=lambda grad, indices, padding_idx: looked_up(grad, indices, padding_idx))
-# Gates that are overwritten. They are not views, so after a write to a part the whole must not be used again.
+# For gates that are overwritten. The parts are not views: after a write to one, the whole must not be used again.
 unsafe_split = op("unsafe_split(self, split_size: int, dim: dim)", split_equally.op.forward, kind="linear", outputs=(),
     at="", **split_equally.op.rules)
 # fmt: on

@@ -143,7 +143,7 @@ def _unbound(self: ndarray, dim: int) -> list[ndarray]:
 
 
 def parts_of(grad: ndarray | Tensor, shapes: list[tuple], dim: int) -> list:
-    """The gradients of tensors of these shapes that were joined, including vectors without elements."""
+    """Split the gradient of joined tensors into those of the tensors, given their shapes; a vector may be empty."""
     result = cuts(grad, [0 if tuple(s) == (0,) else s[dim] for s in shapes], dim)
     return [g.reshape((0,)) if tuple(s) == (0,) else g for g, s in zip(result, shapes, strict=True)]
 
@@ -303,10 +303,10 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 def shown_otherwise(self: Tensor, new: Tensor) -> Tensor:
-    """Make a tensor show its memory as `new`, a view of the same memory, does. Returns self."""
+    """Give a tensor the shape, strides and history of `new`, a view of the same memory. Returns self."""
     if new._requires_grad:
         check_writable(self)
-    self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # with a transform's value
+    self._array, self.__dict__ = new._array, {**self.__dict__, **new.__dict__}  # and any transform's value
     bump_version(self)
     if new._grad_fn is not None:
         rebase(self, new._grad_fn)

@@ -73,7 +73,7 @@ def _whole_quotient(name: str, round_to: np.ufunc, self: ndarray, other: object)
 
 
 def _beside_number(number: float, other: ndarray) -> ndarray:
-    """A Python number as an array in the dtype that it takes with another array."""
+    """A Python number as an array, in the dtype to which it is promoted with another array."""
     return dtypes.wrapped(number, beside(other, number).dtype)
 
 
@@ -298,7 +298,7 @@ def positive(self: Tensor) -> Tensor:
 METHODS["__pos__"] = METHODS["positive"]
 
 
-# Functions of one number that PyTorch also has as `torch.name_(x)`.
+# Functions of the elements that PyTorch also has in place, as `torch.name_(x)`.
 WRITTEN = """abs acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh ceil clamp clamp_max clamp_min
 clip cos cosh deg2rad erf erfc exp exp2 expm1 fix floor frac log log10 log1p log2 logit nan_to_num neg negative rad2deg
 reciprocal round rsqrt sigmoid sin sinc sinh sqrt square tan tanh trunc xlogy fill zero"""

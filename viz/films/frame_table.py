@@ -20,7 +20,7 @@ RUN = 10  # frames in a row without any gradient, before a unit is called dead
 
 
 class FrameTable:
-    """A scene and its frames. ``at`` are their numbers in the film. ``info`` are facts about its nodes, see replay.py."""
+    """A scene and its frames. ``at``: the frames' numbers in the film. ``info``: facts about the nodes, see replay.py."""
 
     def __init__(self, number: int, scene: Scene, info: Any, leaves: list[Any], names: list[str]):
         self.number, self.scene, self.info, self.names = number, scene, info, names
@@ -37,7 +37,7 @@ class FrameTable:
         self.at = array("q")
         # the cosine between each update and the gradient; NaN where it was not measured
         self.along = array("d")
-        # by gate: for each unit 0 if it got no gradient in the last frame; and the frame since which such a unit has got none
+        # by gate: for each unit, 0 if it got no gradient in the last frame; for each such unit, the first frame without one
         self.alive: dict[int, bytes] = {}
         self.since: dict[int, dict[int, int]] = {}
         self.runs: list[tuple[int, int, int, int]] = []  # gate, unit, first and last of at least RUN frames

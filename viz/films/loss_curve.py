@@ -41,8 +41,8 @@ class LossCurve:
         return float(np.std(np.diff(self.known)) / math.sqrt(2)) if len(self.known) > 2 else 0.0
 
     def rises_after(self, frame: int) -> bool:
-        """Whether the median loss of the next few frames is 1.5 times as large, and larger than ever before; or one of them is
-        not finite."""
+        """Whether the median loss of the next few frames is 1.5 times as large, and larger than ever before; or a loss of this
+        or of those frames is not finite."""
         i = self.place.get(frame, 0)
         here, later = self.values[i], self.values[i + 1 : i + 1 + WITHIN]
         if not np.isfinite(here):

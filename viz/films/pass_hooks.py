@@ -43,7 +43,7 @@ class PassHooks:
         self.joined: dict[int, float] = {}
         self.zeros: dict[int, float] = {}
         self.alive: dict[int, bytes] = {}
-        self.sums: dict[int, Any] | None = None  # by arrow, or by ~f for what f receives; in a full look
+        self.sums: dict[int, Any] | None = None  # by arrow, or ~f for what f receives; if all is measured
         self.gates: dict[tuple, list[tuple[int, Any]]] = {}  # by shape: counted together
         self.fired: list[int] = []
         self.held: dict[int, tuple[Sequence, dict]] = {}
@@ -138,7 +138,7 @@ class PassHooks:
         self.leaves = []
 
     def _first_look(self) -> None:
-        """What only a full look shows: weights whose units are equal and get equal gradients; and the number of classes."""
+        """What shows only if all is measured: weights whose units are equal and get equal gradients; the number of classes."""
         scene, info = self.scene, self.info
         found = ((a.leaf, _unit_axis(scene, a)) for a in scene.arrows if a.leaf is not None)
         axes = {leaf: axis for leaf, axis in found if axis is not None}

@@ -11,7 +11,7 @@ from .frame_table import FrameTable
 from .rows import Row, lanes
 from .scene import short
 
-# arrays of kept passes: passes of one model share them, so they are sent once
+# parts of kept passes: passes of one model share them, so they are sent once
 ONCE = ("svg", "edges", "pictures")
 MOST_RUNS = 2_000  # at most this many dead units
 # losses that JSON cannot hold, as JavaScript reads them

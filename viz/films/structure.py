@@ -189,7 +189,7 @@ def loss_name(scene: Scene, f: int) -> str:
 
 
 def given_to_loss(scene: Scene) -> str:
-    """The inputs of a loss at the root that is below 0."""
+    """What is wrong with the inputs of a loss, at the root, that is below 0."""
     [a, *_] = scene.out.get(0, [None])
     given = "what it was given" if a is None or a.leaf is not None else f"what {scene.names[a.target]} made"
     nll = operation(scene.names[0]).startswith("NllLoss")

@@ -28,7 +28,7 @@ def layout(source: str, form: str, prog: str = "dot") -> bytes:
     """The output of Graphviz for ``source`` in the format ``form``. RuntimeError for a format that a browser cannot write."""
     if IN_BROWSER:
         return wasm(form).layout(source, form, prog).encode()
-    # fonts and label sizes: the geometry does not depend on them
+    # ignore warnings about fonts and label sizes: the geometry does not depend on them
     with ALONE, warnings.catch_warnings(action="ignore", category=RuntimeWarning), quiet_c_level():
         return load().AGraph(string=source).draw(format="png" if form == "gif" else form, prog=prog)
 
@@ -41,7 +41,7 @@ def wasm(form: str) -> ModuleType:
 
 
 def load() -> ModuleType:
-    """The module pygraphviz. Raises ImportError, with what to do, if the system lacks something that it needs."""
+    """The module pygraphviz. Raises ImportError, with advice, if the system lacks something that it needs."""
     try:
         import pygraphviz
     except ImportError as error:

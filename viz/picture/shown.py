@@ -17,7 +17,7 @@ def notebook() -> Any:
 
 
 def target(path: Any, what: str, *endings: str) -> tuple[Path, str]:
-    """``path`` and its ending, if it is one of ``endings``. Raises TypeError or ValueError, with what to give instead."""
+    """``path`` and its ending, if it is one of ``endings``. Raises TypeError or ValueError, with advice."""
     if not isinstance(path, str | Path):
         raise TypeError(f"save needs the name of a file, such as 'z{endings[0]}', not {type(path).__name__}.")
     path = Path(path)

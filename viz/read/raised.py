@@ -1,6 +1,6 @@
 """Where a program raised: the entries of a traceback, the expression at that place, and its operands.
 
-Reads the source text and what variables hold; runs nothing of the program.
+Reads the source text and what variables hold; runs none of the program's code.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Forward values that are no longer held anywhere, recomputed in NumPy, in float64, for operations that are known by
 node name; and shapes, worked out from what the nodes keep. Unknown values are left out. A recording fills in temporaries with
-this, and run/check.py perturbs it.
+this, and run/check.py calls it with perturbed inputs.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def _joined(s: list[Shape], k: dict) -> Shape:
     return tuple(sum(shape[i] for shape in s) if i == at else n for i, n in enumerate(s[0]))
 
 
-# the shapes of their results, from those of their inputs and the numbers that they keep
+# the shape of an operation's result, from those of its inputs and the numbers that its node keeps
 MADE: dict[str, Callable[[list, dict], Shape | None]] = {
     **dict.fromkeys(UNARY, lambda s, k: s[0]),
     **dict.fromkeys(BINARY, lambda s, k: None if None in s else np.broadcast_shapes(*s)),

@@ -146,7 +146,7 @@ def code_of(function: Any) -> list[str | None]:
 
 
 def _of_input(function: Any, name: str) -> tuple[str, ...] | None:
-    """Code and mathematics of one input, those for what this node keeps if the table has them; ``*`` holds for every input."""
+    """Code and mathematics of one input: the case for what this node keeps, if the table has one; ``*`` is for every input."""
     rule, numbers = rule_for(function.name), numbers_of(function)
     if rule is None:
         return None

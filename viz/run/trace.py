@@ -236,7 +236,7 @@ def first_freed(graph: Graph) -> Function | None:
 
 
 def remember(root: Any, trace: Trace, *more: Any) -> None:
-    """Keep what was recorded with the node it started from, for the node's lifetime (where nodes have ``metadata``)."""
+    """Attach what was recorded to the node where the pass started, for the node's lifetime (if nodes have ``metadata``)."""
     metadata = getattr(root, "metadata", None)
     if isinstance(metadata, dict):
         metadata[PASS] = [(r.function.index, r.nr) for r in trace.graph.roots], (trace, *more)

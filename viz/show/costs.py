@@ -144,7 +144,7 @@ def costs(*tensors: Tensors | Trace, names: Names = None, _frame: FrameType | No
 
     tensors: one or several that have a graph, a list of them, or a trace: ``viz.costs(viz.trace(loss))`` has backward
     times as well. Forward times are known after ``viz.record()``, which slows small operations down. Nothing is run and
-    nothing changed. They are still known after a pass that ``viz.step`` ran; ValueError after another that freed the graph.
+    nothing changed. Costs are still known after a pass run by ``viz.step``; ValueError if any other pass freed the graph.
     """
     if len(tensors) == 1 and isinstance(tensors[0], Trace):
         return costs_of(tensors[0].graph, tensors[0])
@@ -192,7 +192,7 @@ class _Memory:
 
 
 def kept_once(graph: Graph) -> dict[Function, int]:
-    """The bytes that each function keeps, with shared memory counted for the first, so that the sum is the total."""
+    """The bytes that each function keeps; shared memory is counted for the first that keeps it, so the sum is the total."""
     memory, seen, kept = _Memory(graph), set[Any](), {}
     for f in graph.functions:
         own = {at: size for at, size in memory.of[f].items() if at not in seen}

@@ -20,8 +20,8 @@ def to_networkx(*tensors: Tensors, names: Names = None, _frame: FrameType | None
     Its nodes are numbers, in the order in which the program ran. Each has ``name`` (of the node, such as "MulBackward0"),
     ``kind`` ("function", "accumulate" for a leaf, "custom", "copyslices"), ``tensor`` (what its result is called), ``shape``,
     ``dtype``, ``module``, ``kept`` (bytes kept for the backward pass) and ``root`` (whether it is one of ``tensors``). An edge
-    has ``input`` (what the rule calls that input), ``slot`` (its number) and ``output`` (which result it is of the
-    node where it starts). Everything is plain data: ``networkx.node_link_data`` turns it into JSON.
+    has ``input`` (what the rule calls that input), ``slot`` (its number) and ``output`` (which result of the node
+    where it starts). Everything is plain data: ``networkx.node_link_data`` turns it into JSON.
 
     Nothing is run and nothing is changed. Raises ImportError where networkx is not installed, TypeError or ValueError for
     anything that has no graph.

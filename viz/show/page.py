@@ -170,7 +170,7 @@ def sent(data: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> s
 
 
 def picture(svg: str) -> str:
-    """An SVG as a data address, for an <img>: nothing inside it can run."""
+    """An SVG as a data URL, for an <img>: nothing inside it can run."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 

@@ -27,7 +27,7 @@ from ..run.steps import Step, Trace
 from ..run.trace import first_freed, remember, remembered, run
 from .costs import kept_once
 
-MOST_OPENED = 60  # this many boxes of a picture are sent with their inside; in a graph of at most WHOLE nodes, all of them
+MOST_OPENED = 60  # this many boxes of a picture are sent with their contents; in a graph of at most WHOLE nodes, all of them
 ROOM = 390_000  # square points: what a window of 900 px shows at a readable size
 Drawn = list[tuple[Picture, dict]]
 MOST_STEPS = 3_000  # a page with more steps would take minutes to load, and readers would not finish it
@@ -82,10 +82,10 @@ def payload(
 def describe(
     trace: Trace, *pictures: Picture, source: Any = None, seconds: float = SECONDS, asked: bool = False
 ) -> Payload:
-    """The payload of a trace in pictures of the same graph; the pane takes the one that fits. ``asked``: the view was asked
-    for, so it is sent even if it is far too wide.
+    """The payload of a trace and of pictures of its graph; the pane takes the picture that fits. ``asked``: the view was
+    asked for, so it is sent even if it is far too wide.
 
-    In the steps a node is called ``f`` and its position in the graph, an edge ``e`` and its position, whatever is drawn:
+    In the steps a node's id is ``f`` plus its position in the graph, an edge's ``e`` plus its position, whatever is drawn:
     a number belongs to its node or its edge, and to a step, never to the box in which a picture hides it. A picture
     lists those that it draws under another id: ``folds`` (node -> box), ``lines`` (edge -> arrow).
     """
@@ -195,7 +195,7 @@ class Payload(dict):
         self.closed: dict[str, tuple[Item, str, dict]] = {}  # id -> box, direction, where its inside goes
 
     def still(self, k: int, grads: bool) -> str:
-        """The SVG of picture ``k`` on its own, with the numbers in its boxes: values, and where asked for the gradients."""
+        """The SVG of picture ``k`` on its own, with the numbers in its boxes: values, and with ``grads`` the gradients."""
         return painter.paint(self.shown[k], self.shown[k].at, grads=grads)
 
     def insides(self, picture: Picture, most: int = 0) -> dict:

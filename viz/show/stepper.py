@@ -147,7 +147,7 @@ def step(
     * forward: True to walk through the forward pass first (values are known after ``viz.record()``), or its tensors, as
       in ``viz.draw``.
     * ask: None, "gradients" or "order": predict before a step is shown; the first ``given`` are a worked example.
-    * insist: for a test, each question must be answered, or shown on request, before the next; the questions cannot be
+    * insist: for a test, each question must be answered, or its answer requested, before the next; the questions cannot be
       switched off.
 
     Errors are those of ``viz.draw`` and ``viz.trace``; ValueError for more than 3,000 nodes.
