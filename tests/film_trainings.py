@@ -1,7 +1,7 @@
 """Small training runs, healthy and broken, for the tests of a film's findings. Each takes a framework and returns a film.
 
-``HEALTHY`` and ``ILL`` are those used to set the thresholds of viz/films; ``MORE_HEALTHY`` and ``MORE_ILL`` were written before
-they were first run and are the check. Each broken run lists the kinds of findings that name its fault.
+``HEALTHY`` and ``ILL`` are those used to set the thresholds of viz/films; ``MORE_HEALTHY`` and ``MORE_ILL`` were written
+without trial runs and are the check. Each broken run lists the kinds of findings that name its fault.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""More healthy training runs, written before they were first run: the check of the thresholds (see film_trainings.py)."""
+"""More healthy training runs, written without trial runs: the check of the thresholds (see film_trainings.py)."""
 
 from __future__ import annotations
 

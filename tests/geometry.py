@@ -50,7 +50,7 @@ def arrows(svg: str) -> list[Arrow]:
 
 
 def faults(svg: str) -> list[str]:
-    """Every arrow that passes under another's label or over a caption, turns sharply, or whose label is far from it."""
+    """Every arrow that passes under another's label or over a caption, turns sharply, or is far from its label."""
     found, every, groups = [], arrows(svg), list(ET.fromstring(svg).iter(f"{SVG}g"))
     lines = [i for i, group in enumerate(groups) if group.find(f"{SVG}path[@class='line']") is not None]
     plates = [  # captions with a background of their own, painted after the arrows

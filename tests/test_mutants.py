@@ -51,7 +51,7 @@ def test_the_tests_of_a_line_inside_an_expression_are_those_of_its_first_line():
     seconds = {"one": 1.0, "two": 2.0}
     lines = Lines(seconds, {"viz/x.py": {"1": [], "3": ["two"], "7": ["one", "two"]}})
     assert lines.tests("viz/x.py", 8) == ["one", "two"] and lines.tests("viz/x.py", 4) == ["two"]
-    # the head of a function
+    # the header of a function
     assert lines.tests("viz/y.py", 3) == [] and lines.tests("viz/x.py", 1) == ["two"]
 
 
@@ -79,7 +79,7 @@ def test_a_record_that_was_ended_is_continued(tmp_path):
     assert lines.tests("viz/x.py", 4) == ["tests/test_y.py::test_one"]
     assert sorted(lines.tests("viz/x.py", 2)) == ["tests/test_x.py::test_one", "tests/test_y.py::test_one"]
     whole = to.read_text(encoding="utf-8")
-    to.write_text(whole[: len(whole) * 3 // 4], encoding="utf-8")  # ended while the second line was written
+    to.write_text(whole[: len(whole) * 3 // 4], encoding="utf-8")  # ended while writing the second line
     assert [*recorded(to)] == ["tests/test_x.py"]
     record(tmp_path, to, ["viz/x.py"], ["tests"])
     code.write_text(code.read_text(encoding="utf-8").replace("2", "2 + 0"), encoding="utf-8")

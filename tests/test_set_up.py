@@ -136,7 +136,7 @@ def test_no_venv_module(project):
 
 @pytest.mark.long
 def test_no_network_at_the_first_install_and_then_again_with_it(project):
-    """The failed attempt leaves nothing that the next one mistakes for finished."""
+    """The failed attempt leaves nothing that the next one mistakes for a finished one."""
     for _ in range(2):
         code, said = make(
             project,
@@ -152,7 +152,7 @@ def test_no_network_at_the_first_install_and_then_again_with_it(project):
 
 
 def pip_that(monkeypatch, folder: Path, *says: str, ends: int, waits: float = 0.0) -> None:
-    """Put a pip in place that says these lines and exits with the code ``ends``."""
+    """Put a pip in place that prints these lines and exits with the code ``ends``."""
     pip = folder / "pip"
     lines = "\n".join(f"echo '{line}'; sleep {waits}" for line in says)
     pip.write_text(f"#!/bin/sh\n{lines}\nexit {ends}\n", encoding="utf-8")

@@ -67,7 +67,7 @@ def gpt(t, layers=4, d=8):
 
 
 def titles(picture):
-    items = [item for item in picture.items if item.kind != "input"]  # the caller's data is beside the model
+    items = [item for item in picture.items if item.kind != "input"]  # the caller's data is not in the model
     return [item.name if item.kind == "fold" else item.function.name for item in items]
 
 

@@ -39,7 +39,7 @@ def recorded(**more) -> dict:
 
 def unpacked(html: str) -> dict:
     packed = re.search(r'id="packed">([^<]*)<', html).group(1)
-    # Python's digits in their order
+    # each digit becomes the one with the same value in Python's alphabet
     pythons = str.maketrans(DIGITS_85, base64._b85alphabet.decode())
     return json.loads(zlib.decompress(base64.b85decode(packed.translate(pythons))))
 

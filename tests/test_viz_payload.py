@@ -196,7 +196,7 @@ def test_nothing_of_this_machine_or_run_is_in_the_payload():
 
 
 def test_thirty_nodes_take_less_than_a_tenth_of_a_second():
-    """The time is scaled to a processor that formats 100,000 numbers in 40 ms, as both take longer on a busy one."""
+    """The time is scaled to a processor that formats 100,000 numbers in 40 ms, since both tasks take longer on a busy one."""
 
     def time_of(work: Callable[[], object]) -> float:
         start = time.process_time()

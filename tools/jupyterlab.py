@@ -56,8 +56,8 @@ WIDGETS_STAND = """() => {
     return stand.length >= due && !document.querySelector(".jupyter-widgets.widget-box > .lm-Widget:empty");
 }"""
 
-# anywidget gives up a widget, and leaves its place empty, if it has not started within two seconds by the clock, however busy
-# the machine is; these tests are not about the machine's speed
+# anywidget gives up on a widget, and leaves its place empty, if it has not started within two seconds by the clock, however
+# busy the machine is; these tests are not about the machine's speed
 NO_HURRY = "AbortSignal.timeout = ((own) => (ms) => own.call(AbortSignal, 100 * ms))(AbortSignal.timeout)"
 
 Theme = Literal["light", "dark"]
@@ -126,7 +126,7 @@ class Lab:
 
     def _write_settings(self) -> None:
         settings = {
-            "apputils-extension/themes": {"adaptive-theme": True},  # light or dark as the browser's window is
+            "apputils-extension/themes": {"adaptive-theme": True},  # light or dark, like the browser's window
             "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
             "notebook-extension/tracker": {"windowingMode": "none"},
         }

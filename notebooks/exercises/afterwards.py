@@ -69,7 +69,7 @@ NAMESPACES: tuple[Any, ...] = (builtins, time, minigrad, minigrad.Tensor, minigr
 
 def _alike(now: Mapping[str, Any], names: Mapping[str, Any]) -> bool:
     """Whether the names are the same and have the same values, or equal ones."""
-    with contextlib.suppress(Exception):  # a value that cannot be compared is a new one
+    with contextlib.suppress(Exception):  # a value that cannot be compared counts as new
         return [*now] == [*names] and [*now.values()] == [*names.values()]
     return False
 
@@ -94,7 +94,7 @@ LARGE: tuple[State, ...] = (  # states that take a millisecond to save
     (_folder, _go_to),
     (lambda: signal.getsignal(signal.SIGINT), lambda kept: signal.signal(signal.SIGINT, kept)),
 )
-SMALL: tuple[State, ...] = (  # these may also decide how the next code runs
+SMALL: tuple[State, ...] = (  # these may also affect the code that runs next
     (lambda: [vars(space).copy() for space in NAMESPACES], _put_names),
     (np.geterr, lambda kept: np.seterr(**kept)),
     (np.geterrcall, np.seterrcall),

@@ -58,7 +58,7 @@ def _with_hints(found: Exercise, card: Card) -> Any:
 
 
 def _hints(found: Exercise) -> list[str]:
-    """Each hint as HTML; below the last one, the hints for single parts, and where to find the solution."""
+    """Each hint as HTML; below the last one, the hints for individual parts, and where to find the solution."""
     hints = [paragraphs(text) for text in found.hints]
     hints[-1] += "".join(fold(f"About `{name}`", paragraphs(advice)) for name, advice in found.about.items())
     if not _closed():

@@ -1,9 +1,9 @@
 """What a class found hard: `python -m exercises --class FOLDER` reads the progress files that learners chose to hand in.
 
-A learner is identified by the name of the file, or of its folder if the file is called progress.json or exam.json. Files of one
-name are one learner, who may hand in progress and exam: ada/progress.json and ada/exam.json, ada.json and ada_exam.json,
-progress/ada.json and exam/ada.json. In a folder with a progress.json, an exam under any name is the same learner's if its
-answers are in that file, too.
+A learner is identified by the name of the file, or of its folder if the file is called progress.json or exam.json. Files with
+the same name belong to one learner, who may hand in both progress and exam: ada/progress.json and ada/exam.json, ada.json and
+ada_exam.json, progress/ada.json and exam/ada.json. In a folder with a progress.json, an exam under any name is the same
+learner's if its answers are in that file, too.
 
 Prints Markdown. First an overview: how far the class got in each lesson, the ten hardest exercises, the exam; then, for each
 prediction, what learners expected, and for each exercise, the wrong tries and their causes, the most common first. Learners are
@@ -70,7 +70,7 @@ class Learner:
 
 
 def read(folder: Path) -> tuple[list[Learner], dict[str, str]]:
-    """The learners whose files are in `folder` and below it, and for each other .json file why it is not a learner's."""
+    """The learners whose files are in `folder` and below it, and, for any other .json file, why it is not a learner's."""
     handed_in: dict[Path, dict[str, Any]] = {}
     others = {}
     for path in sorted(folder.rglob("*.json")):
@@ -134,7 +134,7 @@ def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def report(folder: Path, *, names: bool = False) -> str:
-    """The Markdown page. Raises FileNotFoundError, with what to do, where there is nothing to read."""
+    """The Markdown page. Raises FileNotFoundError, saying what to do, if there is nothing to read."""
     handed_in, others = _read_some(folder)
     parts = [f"# What a class found hard: {plural(len(handed_in), 'learner')}"]
     if others:
@@ -238,7 +238,7 @@ def _who(handed_in: list[Learner]) -> Iterator[str]:
 
 
 def _hardest(handed_in: list[Learner]) -> Iterator[str]:
-    """The exercises with the largest share of learners who left them open or had a wrong try."""
+    """The exercises with the largest share of learners who left them unsolved or gave a wrong answer."""
     ranked = []
     for number in lessons.numbers():
         for exercise in lessons.exercises(number).values():

@@ -8,7 +8,7 @@
 
 A step counts as right if its first answer was. Every answer is kept in the learner's progress file (store.py) as it is given:
 running a cell again or restarting the kernel loses nothing. `exam.step(1, loss, again=True)` starts over. Nothing is sent
-anywhere. Uses viz, knows nothing of minigrad: what is right is computed from the graph that was stepped.
+anywhere. Uses viz, knows nothing of minigrad: what is right is computed from the graph itself.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "exam.ipynb"
 
 
 def key(notebook: Path = NOTEBOOK) -> str:
-    """The key as Markdown. Raises ValueError, with what to do, for a file that is not an exam, or whose cells raise."""
+    """The key as Markdown. Raises ValueError, saying what to do, for a file that is not an exam, or whose cells raise."""
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
@@ -81,7 +81,7 @@ def _answer(data: Mapping[str, Any], question: Mapping[str, Any]) -> str:
 
 
 def _name(data: Mapping[str, Any], node: str) -> str:
-    """A node as the picture calls it."""
+    """The name of a node in the picture."""
     entry = data["nodes"].get(node) or data["hidden"][node]
     return (
         f"{entry['label']} of {entry['name']}"

@@ -22,7 +22,7 @@ HERE = Path(__file__)
 
 
 class Field(anywidget.AnyWidget):
-    """One line to type in, a button and "skip". Each message is confirmed in `heard`, to notice a silent kernel."""
+    """One line to type in, a button and "skip". Each message is confirmed in `heard`, so that a silent kernel is noticed."""
 
     _esm = HERE.with_suffix(".js")
     _css = HERE.with_suffix(".css")

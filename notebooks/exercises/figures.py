@@ -61,7 +61,7 @@ def as_svg(figure: Any) -> str:
 
     for axes in (axes for axes in figure.axes if axes.images):
         grey = [image for image in axes.images if not _show_through(image)]
-        kept = {"white": "#fefefe"} | ({"black": "#010101"} if grey else {})  # text over what stays
+        kept = {"white": "#fefefe"} | ({"black": "#010101"} if grey else {})  # text over an image that stays
         for text in axes.texts:
             text.set_color(kept.get(text.get_color(), text.get_color()))
     file = io.StringIO()

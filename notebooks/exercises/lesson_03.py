@@ -125,7 +125,7 @@ EXERCISES: list[Exercise] = [
         upstream               :: That passes on what arrives unchanged, as an addition does. The square has a local derivative: $2x$.
         x**2                   :: That is the forward pass once more. Backward multiplies what arrives by the local derivative.
         upstream * x / 2       :: The 2 of $x^2$ comes down as a *factor*: $2x$. It does not divide.
-        upstream / (2 * x)     :: The local derivative is right, and you divide by it. What arrives is *multiplied* by it.
+        upstream / (2 * x)     :: The local derivative is right, but you divide by it. What arrives is *multiplied* by it.
         upstream * 2 * x**2    :: The 2 is there, but the exponent goes down by one: the derivative of $x^2$ is $2x$.
         -upstream * 2 * x      :: The size is right, the sign is not: $x^2$ rises where $x$ is positive.
         upstream * 3 * x**2    :: $3x^2$ is the derivative of $x^3$. Here $x$ is squared.
@@ -143,7 +143,7 @@ EXERCISES: list[Exercise] = [
         solution: mean_backward
         cases: _mean_cases
         why: Each of the $n$ entries counts for $1/n$ of the mean. So each gets $1/n$ of what arrives, in a tensor of the shape of `x`.
-        shows: One number arrived and a whole tensor left: a gradient always has the shape of what it belongs to.
+        shows: One number came in, and a whole tensor went out: a gradient always has the shape of what it belongs to.
         look: Every entry gets the same: what is its share of the mean, and what arrives?
         hint: What is the mean of `x` if one of its $n$ entries goes up by 1?
         hint: Every entry gets the same: `upstream` divided by the number of entries, `x.numel()`.
@@ -159,7 +159,7 @@ EXERCISES: list[Exercise] = [
         upstream * torch.ones_like(x) * x.numel()    :: Each entry is *divided* by $n$ on its way into the mean, and so is what comes back.
         upstream * torch.ones_like(x) / x.sum()      :: You divide by the *sum* of the entries. A mean divides by their *number*, `x.numel()`.
         upstream * torch.ones_like(x) / 3            :: 3 is right for three entries. `x` may have a different number of them: `x.numel()`.
-        upstream * x.mean()                          :: That runs the mean forward once more. Backward needs only how much each entry counts in it.
+        upstream * x.mean()                          :: That runs the mean forward once more. Backward only needs to know how much each entry counts in it.
         upstream * torch.ones_like(x) / (x.shape[0] * x.shape[-1]) :: `x.shape[0] * x.shape[-1]` counts the entries only if there are two axes. `x.numel()` counts them whatever the shape.
         upstream * torch.ones_like(x) / max(x.shape) :: That divides by the longer side. The mean divides by the number of *entries*: `x.numel()`.
         abs(upstream) * torch.ones_like(x) / x.numel() :: `abs` does not belong there: what arrives may be negative, and is passed on with its sign.
@@ -188,7 +188,7 @@ EXERCISES: list[Exercise] = [
 
         (upstream @ w.T, upstream.T @ x)           :: The gradient of `w` came out transposed. `w` is (2, 3), so its gradient is (2, 3) too.
         (w.T, x.T)                                 :: These are the local parts. What arrived, `upstream`, has to be multiplied in.
-        (upstream * w, upstream * x)               :: `*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make shapes fit.
+        (upstream * w, upstream * x)               :: `*` works entry by entry. The forward was `@`, and so is its backward, with a transpose to make the shapes fit.
         (upstream @ w, x @ upstream)               :: Those are the right pairs, but for the shapes to fit, the other factor has to be transposed: `.T`.
         x.T @ upstream                             :: That is `grad_w`, and it is right.
         upstream @ w.T                             :: That is `grad_x`, and it is right.

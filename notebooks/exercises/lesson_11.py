@@ -296,12 +296,12 @@ EXERCISES: list[Exercise] = [
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() for g in gradients)) :: That is the square of the length: the root is missing.
         most / n => n / most :: Upside down: `n / most` makes long gradients even longer.
         n > most => True :: That stretches short gradients. Leave gradients alone unless they are too long.
-        n > most => n < most :: It is the other way round: short gradients are stretched, and long ones are left alone.
+        n > most => n < most :: The comparison is the wrong way round: it stretches short gradients and leaves long ones alone.
         most / n => 1 / n :: The gradients have a length of 1 afterwards, whatever `most` is.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) ;; n > most => True :: Two things: lengths do not add up like that (add the squares, take the root once), and short gradients must be left alone.
         most / n => most  :: That multiplies by `most` itself. The gradients together should *have* the length `most`: divide by the length they have now.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.abs().sum() for g in gradients)) :: That adds up the absolute values. The length is the root of the sum of the *squares*.
-        sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.sum() ** 2 for g in gradients)) ** 0.5 :: That adds first and then squares, so entries of different sign cancel. Square each entry, then add.
+        sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum((g.sum() ** 2 for g in gradients)) ** 0.5 :: That adds first and then squares, so entries of opposite sign cancel. Square each entry, then add.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => max(((g ** 2).sum() ** 0.5 for g in gradients)) :: That is the length of the longest gradient. All gradients *together* have one length.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => sum(((g ** 2).sum() ** 0.5 for g in gradients)) :: Lengths do not add up like that: add the squares, and take the root once.
         sum((gradient**2).sum() for gradient in gradients) ** 0.5 => (sum(((g ** 2).sum() for g in gradients)) / 3) ** 0.5 :: Nothing is averaged: a length involves no division.

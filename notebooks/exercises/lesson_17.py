@@ -274,7 +274,7 @@ QUESTIONS: list[Question] = [
 
         1.0    :: The *loss* is one number. Its gradient has one for each pixel.
         10.0   :: That is the gradient with respect to the scores. The picture has more entries.
-        2730.0 :: That is the number of *weights*, and they do not ask here.
+        2730.0 :: That is the number of *weights*, and here they do not ask for a gradient.
         256.0  :: That is the gradient at the input of the linear layer. The pass goes on, to the pixels.
         8.0    :: 8 × 8: one for each pixel.
         """),
@@ -286,7 +286,7 @@ QUESTIONS: list[Question] = [
 
         "a" :: That sounds plausible when each pixel changes by only a tenth. But along the gradient all 64 effects add up.
         "b" :: The sizes are the same, not the directions: the coin's effects cancel each other.
-        "d" :: The coin is irregular, which is why its effects cancel. The gradient gives each pixel the direction that raises the loss.
+        "d" :: The coin chooses at random, which is why its effects cancel. The gradient gives each pixel the direction that raises the loss.
         """),
 ]
 
@@ -300,7 +300,7 @@ EXERCISES: list[Exercise] = [
             gradients = conv + linear  # ReLU, pooling, flatten and dropout learn nothing
         counts: 1
         rtol: 1e-4
-        why: A window is used at every position of the picture, so it costs 9 weights, not 9 for each pixel. Nearly all numbers are in the linear layer.
+        why: A window is used at every position of the picture, so it costs 9 weights, not 9 for each pixel. Nearly all the numbers are in the linear layer.
         shows: 2,730 numbers, and one backward pass finds a gradient for each of them.
         look conv: How many numbers does one window have, and how many windows are there? And the biases?
         look pooled: What becomes of 8 × 8 if only one of each 2 × 2 is kept? And how many such pictures are there?
@@ -330,7 +330,7 @@ EXERCISES: list[Exercise] = [
         conv = 10240     :: A window's weights and bias are the *same* at all 64 places. They count once.
         conv = 80        :: That is half the right answer: 16 windows, 9 weights and a bias each.
         conv = 320       :: That is twice as many as there are: the picture has one channel (grey).
-        pooled = 1024    :: That is before the pooling, which leaves one number of each 2 × 2 square.
+        pooled = 1024    :: That is before the pooling, which leaves one number from each 2 × 2 square.
         pooled = 16      :: That is one picture after pooling. There is one for each window.
         pooled = 512     :: Pooling halves the width *and* the height.
         pooled = 64      :: That is the picture, unchanged.
@@ -344,7 +344,7 @@ EXERCISES: list[Exercise] = [
         gradients = 1    :: The *loss* is one number. A gradient is found for each number that learns.
         gradients = 4    :: Four *tensors*: two weights, two biases. How many numbers are in them?
         gradients = 2986 :: The 256 entries are results. What *learns* are weights and biases.
-        gradients = 2794 :: The picture's 64 pixels do not ask while training.
+        gradients = 2794 :: The picture's 64 pixels do not ask for a gradient during training.
         gradients = 1365 :: Nothing is averaged: the two layers' numbers are added.
         """),
     exercise(r"""
@@ -358,7 +358,7 @@ EXERCISES: list[Exercise] = [
         hint: `cross_entropy(model(x), y)` is the loss. It takes scores, not probabilities.
         hint: `optimizer.zero_grad()` before the pass, `optimizer.step()` after it.
 
-        optimizer.zero_grad() => :: The first batch is right, then the old gradients are still there. What clears them?
+        optimizer.zero_grad() => :: The first batch is right; after that, the old gradients are still there. What clears them?
 
         optimizer.zero_grad()
         for x, y in batches:
@@ -383,7 +383,7 @@ EXERCISES: list[Exercise] = [
         batches: => batches[:3]: ;; loss = cross_entropy(model(x), y) => cross_entropy(model(x), y).backward() ;; loss.backward() => :: Only the first three batches are used. Go through all of `batches`, however many there are.
         loss = cross_entropy(model(x), y) => ;; loss.backward => cross_entropy(x, y).backward :: The loss does not come from the model, which has not run
         loss = cross_entropy(model(x), y) => cross_entropy(model(x).detach(), y).backward() ;; loss.backward() => :: the way back is lost between its scores and the loss
-        loss = cross_entropy(model(x), y) => (-cross_entropy(model(x), y)).backward() ;; loss.backward() => :: The minus makes the training climb: the loss gets larger with each step. `cross_entropy` has its minus inside.
+        loss = cross_entropy(model(x), y) => (-cross_entropy(model(x), y)).backward() ;; loss.backward() => :: The minus makes the training climb: the loss gets larger with each step. `cross_entropy` already contains the minus it needs.
         loss = cross_entropy(model(x), y) => loss = cross_entropy(model(x), y); loss.backward(retain_graph=True) :: There are two passes in each iteration, and their gradients add up. One `backward()` per step.
         optimizer.zero_grad() => model.eval(); optimizer.zero_grad() :: `model` is left in eval mode
         loss = cross_entropy(model(x), y) => (cross_entropy(model(x), y) / len(batches)).backward() ;; loss.backward() => :: The loss is divided by the number of batches. Each batch has its own step here, and its loss counts in full.
@@ -456,8 +456,8 @@ EXERCISES: list[Exercise] = [
         instead of (picture + eps * g.sign()).clamp(0, 1):
         (picture + eps * (g > 0)).clamp(0, 1)        :: Pixels with a positive slope go up, and the others stay. Those should go down: `sign()` is $+1$ or $-1$.
         (picture + eps * g / g.abs().max()).clamp(0, 1) :: Only the pixel with the largest slope moves by `eps`. All of them should: take the sign.
-        .clamp(0, 1) => :: Some pixels are now whiter than paper or blacker than ink, below 0 or above 1. Cut them off: `.clamp(0, 1)`.
-        picture + eps * g.sign().clamp(0, 1)         :: You cut off the *signs*, so no pixel goes down. Cut off the sum.
+        .clamp(0, 1) => :: Some pixels are now whiter than paper or blacker than ink, below 0 or above 1. Limit them: `.clamp(0, 1)`.
+        picture + eps * g.sign().clamp(0, 1)         :: You clamp the *signs*, so no pixel goes down. Clamp the sum.
         (picture + eps * g.sign()).clamp(min=0)      :: Ink ends at 1: cut off at the top as well.
         (picture + eps * g.sign()).clamp(max=1)      :: Paper is 0: cut off at the bottom as well.
         picture + => picture - :: Against the gradient the loss *falls*: that helps the network.
@@ -468,7 +468,7 @@ EXERCISES: list[Exercise] = [
         (picture + eps * g / g.norm()).clamp(0, 1)   :: Then the step as a whole has the length `eps`. *Each pixel* should move by `eps`.
         (picture + eps).clamp(0, 1)                  :: Every pixel gets darker by the same amount: the gradient is not in it.
         (picture * (1 + eps * g.sign())).clamp(0, 1) :: If you multiply, white paper stays white. Add the step.
-        (picture + eps * g.sign()).abs()             :: `abs` flips a pixel below 0 instead of cutting it off at 0, and leaves what is above 1.
+        (picture + eps * g.sign()).abs()             :: `abs` flips a pixel below 0 instead of cutting it off at 0, and leaves what is above 1 as it is.
         torch.sigmoid(picture + eps * g.sign())      :: A sigmoid changes every pixel. Cut off only what is below 0 or above 1: `clamp`.
         (picture - eps * g.abs()).clamp(0, 1)        :: The sizes give no direction: with `- abs()` every pixel gets lighter.
         g.sign()                                     :: That is the direction alone. Take a step of size `eps` along it, from `picture`.
@@ -498,7 +498,7 @@ EXERCISES: list[Exercise] = [
 
         instead of sum((g * g).sum() for g in grads).sqrt():
         sum(g.norm() for g in grads).sqrt()            :: That is the root of the sum of *lengths*. Square each entry, add, and then one root.
-        sum(g.sum() ** 2 for g in grads).sqrt()        :: You add first and then square: entries of different sign cancel. Square each entry first.
+        sum(g.sum() ** 2 for g in grads).sqrt()        :: You add first and then square: entries of opposite sign cancel. Square each entry first.
         sum((g * g).sum() for g in grads)              :: The root is missing: that is the square of the length.
         sum((g * g).sum() for g in grads) ** 2         :: You square once more. The length is the *root* of the sum: `** 0.5`.
         sum(g.norm() for g in grads)                   :: Lengths of parts do not add up to the length of the whole: squares do.
@@ -531,7 +531,7 @@ EXERCISES: list[Exercise] = [
 
         .clamp(0, 1) => .clamp(min=0) :: Ink ends at 1: cut off at the top as well.
         x - => x + :: The picture is driven *away* from `target`: its loss grows with each step. Step against the gradient of `cross_entropy`, with no minus in the loss.
-        .clamp(0, 1) => :: Some pixels are now below 0 or above 1. Cut them off in each step: `.clamp(0, 1)`.
+        .clamp(0, 1) => :: Some pixels are now below 0 or above 1. Limit them in each step: `.clamp(0, 1)`.
         g.sign() => g :: Without the sign, pixels with a small slope hardly move. Each should move by `eps`.
         x - => picture - :: Each step begins at `picture` again, so only the last one counts. Begin at `x`.
         x = (x - eps * g.sign()).clamp(0, 1) => x = (x - eps * steps * g.sign()).clamp(0, 1) :: Each step has the size `eps`. You multiply it by the number of steps.
@@ -549,7 +549,7 @@ EXERCISES: list[Exercise] = [
         range(steps): => range(3): :: 3 is the number of steps in one call. Use `steps`.
         return x.detach() => >> return x.detach() :: Only the first step counts: a `return` inside the loop ends it, or each step begins at `picture` again.
         return x.detach() => return picture :: That is the picture, unchanged. Return the last one, `x`.
-        x = (x - eps * g.sign()).clamp(0, 1) => x = x - (eps * g.sign()).clamp(0, 1) :: You cut off the *step*, so no pixel gets darker. Cut off the result.
+        x = (x - eps * g.sign()).clamp(0, 1) => x = x - (eps * g.sign()).clamp(0, 1) :: You clamp the *step*, so no pixel gets darker. Clamp the result.
         return x.detach() => return x :: it still carries its whole history
         """),
 ]

@@ -60,7 +60,7 @@ def _table(*shape: int, step: float = 1.3, begin: float = 0.4) -> Any:
 
 
 def _attended(attention: Callable) -> Iterator[tuple]:
-    """Various numbers of queries, keys and columns, without and with the mask; a batch."""
+    """Various numbers of queries, keys and columns, with and without the mask; a batch."""
     for case, q, k, v, causal in (
         ("three positions with the causal mask", (3, 4), (3, 4), (3, 2), True),
         ("two queries, five keys", (2, 3), (5, 3), (5, 2), False),

@@ -1,6 +1,6 @@
 """Find exercises and questions: "3.2" is the second exercise of `lesson_03.py`, "3.a" its first question.
 
-A lesson is named by a string, "3" or "9b" (the half that follows lesson 9, in `lesson_09b.py`); a plain 3 will do as well.
+A lesson is named by a string, "3" or "9b" (the half-lesson that follows lesson 9, in `lesson_09b.py`); a plain 3 will do too.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from viz.read.text import write_whole
 
 from .replies import say
 
-TRIES = 12  # wrong tries of an exercise that are kept, the latest ones
+TRIES = 12  # how many wrong tries are kept for each exercise: the latest
 MOVED = (
     {f"9.{number}": f"9b.{number - 2}" for number in range(3, 11)} | {"9.c": "9b.b"},
     {"12.4": "12b.2", "12.5": "12b.1", "12.6": "12b.3", "12.c": "12b.a"},
@@ -51,7 +51,7 @@ KINDS = {
     "guesses": dict,
     "tries": dict,
     "exam": dict,
-}  # of what is in a file
+}  # of the entries in a file
 # the same while there is no file
 _without_file: dict[str, Any] = {key: kind() for key, kind in KINDS.items() if key != "exam"}
 _news: list[str] = []  # news not yet shown
@@ -95,7 +95,7 @@ def _with_notes(place: Path, found: Any) -> dict[str, Any]:
 
 
 def news() -> str:
-    """What has happened to the file since this was last asked, for the learner; "" if nothing."""
+    """What has happened to the file since the last call, for the learner; "" if nothing."""
     new = [news for news in dict.fromkeys(_news) if news not in _said]
     _said.update(new)
     _news.clear()
@@ -233,7 +233,7 @@ def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam:
 
 @contextmanager
 def _alone(place: Path) -> Iterator[None]:
-    """While the block runs no other kernel writes the file. Raises OSError if that is impossible.
+    """No other kernel writes the file while the block runs. Raises OSError if that is impossible.
 
     A lock is a file that only one kernel can create, on every system, and that names its owner. A lock left behind by a dead
     kernel or an interrupted note is removed.

@@ -31,7 +31,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1]
 class Lesson:
     """A lesson, read from its header. `minutes` counts all exercises, `core` leaves out what can wait."""
 
-    number: str  # "9", and "9b" for a half that follows it
+    number: str  # "9", and "9b" for a half-lesson that follows it
     title: str
     file: str
     objective: str
@@ -263,7 +263,7 @@ def levels(every: tuple[Lesson, ...]) -> list[list[str]]:
 
 
 def arrows(every: tuple[Lesson, ...]) -> list[tuple[str, str]]:
-    """(needed, lesson) without those that follow from others: a lesson that needs 4 also needs 3, because 4 does."""
+    """(needed, lesson) pairs without those that follow from others: a lesson that needs 4 also needs 3, because 4 does."""
     needs = {lesson.number: set(lesson.needs) for lesson in every}
 
     def behind(number: str) -> set[str]:

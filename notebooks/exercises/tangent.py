@@ -1,4 +1,4 @@
-"""A curve and the straight line through two of its points, which a slider moves together. The drawing is in tangent.js.
+"""A curve and the straight line through two of its points, which a slider draws closer together. The drawing is in tangent.js.
 
     secant(f, x=2.0)
 

@@ -220,7 +220,7 @@ def parts_of(node, grad):
 
 
 def follows_paths(root, grad):
-    """Passes each gradient on the moment it arrives: right numbers, but one firing for each path."""
+    """Passes on each gradient as soon as it arrives: right numbers, but one firing for each path."""
     for parent, part in parts_of(root, grad):
         follows_paths(parent, part)
 

@@ -293,7 +293,7 @@ def _each(operation: Callable, one: Any, other: Any) -> Any:
 
 
 def means(got: float, due: float, rtol: float, scale: float = 0.0) -> bool:
-    """Whether a person who types the number `got` means the number `due`. `scale`: the largest number beside `due`.
+    """Whether a person who types the number `got` means the number `due`. `scale`: the largest number in the list with `due`.
 
     Whole numbers must match exactly. Others may be off by `rtol`, or be rounded or cut off after at least two digits.
     A number with three digits or fewer, such as 0.125, must not be rounded.

@@ -103,7 +103,7 @@ def where(engine: Any) -> Look:
 
 
 def _first_wrong(mine: viz.Trace, right: viz.Trace) -> int | None:
-    """The first node of `mine` that receives something other than in `right`, or fires again, or never fires."""
+    """The first node of `mine` that does not receive what it receives in `right`, or fires again, or never fires."""
     due = {step.function.index: _number(step.total) for step in right}
     seen: set[int] = set()
     for step in mine:
@@ -139,7 +139,7 @@ def _number(value: Any) -> str:
 
 
 def _draw(trace: viz.Trace, marked: int | None = None) -> str:
-    """The diamond's functions, under each what it received; the marked one framed."""
+    """The diamond's functions, each above what it received; the marked one is framed."""
     tensors = reference.diamond()
     drawing = viz.draw(tensors["c"], view="functions", direction="LR", names=tensors)
     more = []

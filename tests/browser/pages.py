@@ -4,7 +4,7 @@
         pane.press("ArrowRight")
         pane.at(1)
 
-What a test expects is waited for: a browser handles a key or a click in its own time. Once the expected step is shown,
+Tests wait for what they expect: a browser handles a key or a click in its own time. Once the expected step is shown,
 everything else that belongs to it is there too, since a step is shown all at once.
 
 Leaving the block fails the test if the page complained: console error, uncaught exception, any request at all.
@@ -69,7 +69,7 @@ class Pane:
         return self.page.get_by_role("button", name=name, exact=True)
 
     def more(self, group: str, name: str) -> None:
-        """Press an entry of the menu: more("Overlay", "Saved memory")."""
+        """Choose an entry of the menu: more("Overlay", "Saved memory")."""
         self.button("More").click()
         words = self.page.get_by_role("group", name=group, exact=True)
         words.get_by_role("button", name=name, exact=True).click()
@@ -119,8 +119,8 @@ def until(page: Page, condition: str) -> None:
 
 def pointed(target: Locator, aim: Callable[[], None]) -> Locator:
     """Call `aim`, which moves the pointer, until the target is under the pointer; return the target. Elements may
-    still be moving: just after a page has scrolled, Chromium may send an event meant for a link to a stepper in a frame, which
-    has its own process."""
+    still be moving: just after a page has scrolled, Chromium may send a link's event to the wrong place, a stepper in a frame,
+    which has its own process."""
     for _ in range(100):
         aim()
         if target.evaluate("(it) => it.matches(':hover')"):

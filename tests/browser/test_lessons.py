@@ -1,5 +1,5 @@
-"""Every lesson, as shipped, runs from top to bottom in JupyterLab: no console error, no request to another machine
-(both held by `open_lesson`), nothing raised, nothing on stderr, every widget alive. Lesson 03 does so in test_lesson_03.py."""
+"""Every lesson, as shipped, runs from top to bottom in JupyterLab: no console error, no request to another machine (both
+checked by `open_lesson`), nothing raised, nothing on stderr, every widget alive. Lesson 03 does so in test_lesson_03.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lesson page of the site whose cells run, over plain http: a reader types and opens things. Its worker echoes the code."""
+"""A lesson page of the site whose cells run, over plain http; a reader types and opens things. The worker echoes the code."""
 
 from __future__ import annotations
 

@@ -58,5 +58,5 @@ def test_a_pass_steps_in_notebook_7(browser: Browser, tmp_path: Path):
         pane.button("Play").click()
         pane.at(4)
         assert pane.grads() == {"x": [36.0]}
-        own = "reading 'schema'"  # Notebook 7.6 says this of every notebook, also of one without widgets
+        own = "reading 'schema'"  # Notebook 7.6 says this of every notebook, even one without widgets
         assert [complaint for complaint in lesson.complaints if own not in complaint] == []

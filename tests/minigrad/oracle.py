@@ -3,9 +3,9 @@
 A program is a few lines of PyTorch code. It is run as a session at the prompt: statement by statement, and a statement
 that raises does not end it. Each run leaves a transcript, plain data that JSON can hold:
 
-* of every statement: what it printed, what it warned, the error it raised (type and first line), the value of a bare
+* for every statement: what it printed, its warnings, the error it raised (type and first line), the value of a bare
   expression, and the order in which the nodes of the graph ran, as seen by public node hooks;
-* of every variable at the end: value, dtype, shape, `requires_grad`, `is_leaf`, version, `.grad`, printed form;
+* for every variable at the end: value, dtype, shape, `requires_grad`, `is_leaf`, version, `.grad`, printed form;
 * the graph behind all of them: each node's name and edges, so that sharing of nodes is compared too.
 
 `differences(expected, got)` compares two transcripts. Nothing here knows which engine it runs.
@@ -137,7 +137,7 @@ def _without_graphs(transcript: Any) -> Any:
 
 
 def names(torch: ModuleType) -> dict[str, Any]:
-    """What a program can name at its start: `torch` is the engine, also where the program imports from it."""
+    """What a program can name at its start: `torch` is the engine, even where the program imports from it."""
     special = {**vars(builtins), "__import__": _importer(torch)}
     return {"torch": torch, "np": np, "__name__": "program", "__builtins__": special}
 
@@ -148,7 +148,7 @@ def reset(torch: ModuleType) -> None:
     # torch.manual_seed also notes, for each kind of device, the whole call stack: a third of the time of all programs
     getattr(torch, "default_generator", torch).manual_seed(0)
     torch.set_default_dtype(torch.float32)
-    if hasattr(torch, "set_warn_always"):  # else PyTorch gives some warnings once per process only
+    if hasattr(torch, "set_warn_always"):  # else PyTorch gives some warnings only once per process
         torch.set_warn_always(True)
     if torch.is_anomaly_enabled() if hasattr(torch, "is_anomaly_enabled") else False:
         torch.autograd.set_detect_anomaly(False)
@@ -356,7 +356,7 @@ def _values(array: np.ndarray) -> dict[str, Any]:
 
 # ----------------------------------------------------------------------------------------------- comparing transcripts
 def differences(expected: dict[str, Any], got: dict[str, Any], noise: bool = False) -> list[str]:
-    """What differs, one sentence each, in the order in which it shows. `expected` may come from JSON.
+    """What differs, one sentence each, in the order in which it appears. `expected` may come from JSON.
 
     noise: numbers may differ by a few roundings of the largest number that occurs, as sums that cancel do.
     """

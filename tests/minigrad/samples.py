@@ -5,7 +5,7 @@ raise. Every operation of that table that minigrad has is called with them here:
 It needs `torch` and `expecttest`. To see what differs:
 
     python -m tests.minigrad.samples add sum$ nn.functional     operations whose names begin with this ($: the whole name)
-    python -m tests.minigrad.samples int64 10 add               another dtype; at most 10 differences of each operation
+    python -m tests.minigrad.samples int64 10 add               another dtype; at most 10 differences for each operation
     python -m tests.minigrad.samples twice linalg               second derivatives; `forward`: forward mode; `vmap`
 """
 
@@ -41,7 +41,7 @@ NOT_OFFERED = re.compile(
     r"|\b(?:minigrad|torch) does not implement"
     r"|must be (?:Number|int), not (?:Tensor|tuple)"
 )
-# Operations whose numbers are memory that was not initialised.
+# Operations whose results are uninitialised memory.
 FREE = {"empty", "empty_like", "new_empty"}
 # Functions that do not take the sample's input as their first argument.
 CALLS = {"nn.functional.embedding": "(*args, x, **kwargs)"}
@@ -192,7 +192,7 @@ def samples(info: Any, dtype: str) -> Iterator[Any]:
 
 
 def seeded(found: Iterable[Any]) -> Iterator[Any]:
-    """Each sample as PyTorch's own tests get it, without their search through the call stack for the test."""
+    """Each sample as PyTorch's own tests get it, but without their search of the call stack for the running test."""
     import torch
 
     found = iter(found)

@@ -31,7 +31,7 @@ LINES = {
 PATH = """tensor ops.op ops.apply autograd.node autograd.engine autograd.passes autograd.saved autograd.hooks
 autograd.modes"""
 # These may grow, by one statement per feature: an operation, a function, a layer and the step of a recurrent
-# one, an optimizer with its rule, a schedule, a question about a tensor, a message. What such statements share is machinery.
+# one, an optimizer with its rule, a schedule, a question about a tensor, a message. Code that they share is machinery.
 DECLARATIONS = """ops.pointwise ops.casts ops.reduction ops.shape ops.indexing ops.linalg ops.nn ops.images
 ops.special ops.selection ops.arrange ops.stacking ops.products ops.decompositions ops.statistics ops.norms
 ops.activations ops.losses ops.pooling ops.normalisation

@@ -1,4 +1,4 @@
-"""Ctrl+C at any moment leaves no mode on: not while one is entered, not while it is left.
+"""Ctrl+C leaves no mode on, whenever it is pressed: not even while a mode is being entered or left.
 
 CPython looks for signals when a function begins, after a call of compiled code and before a jump back. At each of these
 moments, in all the code of minigrad that runs, KeyboardInterrupt is raised once. Two moments cannot be guarded by Python code:
@@ -46,7 +46,7 @@ def moments(code: CodeType) -> frozenset[int]:
 
 
 def interrupted(run: Callable[[], object], number: int) -> bool:
-    """Run with a KeyboardInterrupt at the moment of this number. Returns whether there was one."""
+    """Run with a KeyboardInterrupt at the moment with this number. Returns whether there was one."""
     count, returned_to = -1, None
 
     def moment() -> None:
@@ -69,7 +69,7 @@ def interrupted(run: Callable[[], object], number: int) -> bool:
         def inside(frame: FrameType, event: str, arg: object) -> Callable:
             nonlocal returned_to
             here = event == "opcode" and frame.f_lasti in looked and returned_to is not frame
-            returned_to = frame.f_back if event == "return" else None  # where no signal is looked for
+            returned_to = frame.f_back if event == "return" else None  # CPython does not check there
             if here:
                 moment()
             return inside

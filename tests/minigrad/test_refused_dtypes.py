@@ -1,4 +1,4 @@
-"""Integers and truth values where PyTorch takes none: the same operations refuse them, in the same words."""
+"""Integers and booleans where PyTorch does not take them: the same operations refuse them, in the same words."""
 
 from __future__ import annotations
 
