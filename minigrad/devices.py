@@ -97,7 +97,10 @@ SEEDS = {"manual_seed": seed_nothing, "manual_seed_all": seed_nothing}
 cuda = stub("cuda", "Graphics cards: there are none.", **QUESTIONS, **SEEDS, is_initialized=is_available)
 mps = stub("mps", "Apple's graphics processor: there is none.", **QUESTIONS, **SEEDS)
 accelerator = stub(
-    "accelerator", "Any of them: there is none.", **QUESTIONS, current_accelerator=current_accelerator
+    "accelerator",
+    "Accelerators of any kind: there are none.",
+    **QUESTIONS,
+    current_accelerator=current_accelerator,
 )
 backends = stub(
     "backends",

@@ -431,7 +431,7 @@ EXERCISES: list[Exercise] = [
         solution: fool
         probe: lambda fool: _asked(fool, (0.1, 0.03))
         otherwise: _of_steps
-        why: `g.sign()` is $+1$ or $-1$ for each pixel, the direction in which the loss grows. `eps` times that is added to the picture, and `clamp` keeps it a picture.
+        why: `g.sign()` is $+1$ or $-1$ for each pixel (0 where the slope is 0), the direction in which the loss grows. `eps` times that is added to the picture, and `clamp` keeps it a picture.
         shows: It is the gradient of the saliency map again, but now you take a step along it.
         look: Each pixel moves by `eps`, up or down, in the direction in which the loss grows, and the result is between 0 and 1. Is that true of yours?
         hint: The formula is above the picture of the fooled digit.
