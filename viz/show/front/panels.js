@@ -79,7 +79,7 @@ export const panels = {
     const lines = groups.map((outs, i) => {
       const [out] = outs, rule = rules.get(out), math = rule?.math, to = outs.map((one) => (one.to ? this.nodeName(one.to) : one.input)).join(" and to ");
       return h("div.line-of", { "data-outs": outs.map((one) => (step.outgoing || []).indexOf(one)) }, math && this.terse < 2 ? h("p.math", math) : null,
-        equation(step, out, rule, to, { asked, listed, room: listed ? 24 : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && !listed && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", rule.code) : null,
+        equation(step, out, rule, to, { asked, listed, room: listed ? 24 : roomFor(wide, 3), factor: factors.get(out), first: !i }), rule?.code && !listed && (this.terse < 2 || factors.get(out) || !shownIn(rule.code).has("grad")) ? h("code.plain", { title: math }, rule.code) : null,
         out.reduced ? h("span.reduced", out.reduced) : null);
     });
     const not = outs.filter((out) => !out.value && !asked).map((out) => h("p.not", { "data-out": outs.indexOf(out) }, h("code", out.to ? this.nodeName(out.to) : out.input), " ", out.reason || "not computed"));

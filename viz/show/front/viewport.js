@@ -33,7 +33,7 @@ export function choose(pictures, width, height, narrow, slim = width) {
       const screens = Math.max(1, wide) * Math.max(1, tall) * (1 + 0.04 * (k - 1)) * (wide > 1 && tall > 1 ? 2 : 1); // scrolling in one direction is better than in both
       // another column, and each arrow cut for it, must be worth it
       const seen = Math.min(1, scale) + 0.001 * scale + (picture.direction === "LR" ? 0.2 : 0) - 0.04 * (k - 1) - 0.04 * set.crossed;
-      sets.push({ picture, wide, columns: k, width: set.width, height: set.height, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + 0.1 * (picture.terse ?? 0) + (set.width * least > slim ? 0.45 : 0) + (set.crossed > 4), screens, seen });
+      sets.push({ ...set, picture, wide, columns: k, scale: shown, whole: scale >= least, rich: (picture.rank ?? 0) + 0.1 * (picture.terse ?? 0) + (set.width * least > slim ? 0.45 : 0) + (set.crossed > 4), screens, seen });
     }
     return sets;
   });
