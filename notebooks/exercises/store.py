@@ -205,15 +205,15 @@ def _write(place: Path) -> None:
     try:
         if place.parent == LESSONS:
             LESSONS.mkdir(exist_ok=True)
-        with _alone(place):
+        with suppress(FileExistsError), _alone(place):  # another kernel is at work: the next note tries again
             found = _read(place)
             if newer(found):
-                return _news.append(say("newer", file=place.name))
-            write_whole(place, _as_text(_with_notes(place, found)))
-    except OSError as error:  # a full disk, another kernel at work: the next note tries again
-        unsaved = say("unsaved", file=place.name, why=error.strerror)
-        return None if isinstance(error, FileExistsError) else _news.append(unsaved)
-    _unwritten[:] = [(meant_for, one) for meant_for, one in _unwritten if meant_for != place]
+                _news.append(say("newer", file=place.name))
+            else:
+                write_whole(place, _as_text(_with_notes(place, found)))
+                _unwritten[:] = [(meant_for, one) for meant_for, one in _unwritten if meant_for != place]
+    except OSError as error:  # the disk is full, say; the next note tries again
+        _news.append(say("unsaved", file=place.name, why=error.strerror))
 
 
 def _add(data: dict[str, Any], *, solved: Any, predicted: Any, tried: Any, exam: Any) -> None:
