@@ -322,8 +322,10 @@ def operand_names(f: Function) -> dict[str, str]:
     words: dict[str, str] = {}
     kept = {s.name: s for s in f._saved or ()}
     for name, edge in zip(rules.input_names(f), f.edges, strict=True):
-        of = edge.target and edge.target.output(edge.nr).name
-        words[name] = of or "…" if edge.target is not None else edge.label or UNKNOWN
+        if edge.target is not None:
+            words[name] = edge.target.output(edge.nr).name or "…"
+        else:
+            words[name] = edge.label or UNKNOWN
     for name, s in kept.items():
         if name not in words and name != "result" and s.state == "kept":
             words[name] = s.text or s.label or name

@@ -157,8 +157,10 @@ def may_be_tensor(node: ast.AST, frame: FrameType) -> bool:
 
 
 def operation_of(node: ast.AST | None, frame: FrameType) -> str:
-    if isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign):
-        return OPERATORS.get(type(node.op), "the operation") + "_" * isinstance(node, ast.AugAssign)
+    if isinstance(node, ast.BinOp | ast.UnaryOp):
+        return OPERATORS.get(type(node.op), "the operation")
+    if isinstance(node, ast.AugAssign):
+        return OPERATORS.get(type(node.op), "the operation") + "_"
     if isinstance(node, ast.Subscript):
         return "indexing" if isinstance(node.ctx, ast.Load) else "assigning to an index"
     if isinstance(node, ast.Call):
